@@ -1,0 +1,26 @@
+//! Allod, one memory system: a heap for any program, regions for runtimes, frames for loops.
+#![no_std]
+
+use core::alloc::{GlobalAlloc, Layout};
+
+/// The heap as Rust's global allocator.
+///
+/// ```
+/// #[global_allocator]
+/// static A: allod::Allod = allod::Allod;
+/// let v = vec![1u8; 1000];
+/// assert_eq!(v.len(), 1000);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allod;
+
+// SAFETY: the heap hands out disjoint, aligned blocks.
+unsafe impl GlobalAlloc for Allod {
+    unsafe fn alloc(&self, l: Layout) -> *mut u8 {
+        allod_heap::aligned_alloc(l.align(), l.size())
+    }
+    unsafe fn dealloc(&self, p: *mut u8, _: Layout) {
+        // SAFETY: the caller's contract.
+        unsafe { allod_heap::free(p) }
+    }
+}
