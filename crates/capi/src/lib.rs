@@ -1,80 +1,36 @@
-//! The C face: malloc and friends, for preloading and linking.
+//! The C face of Allod: `malloc` and friends for any program, and the `allod_*` functions.
+//!
+//! Built as `liballod.so` (preload it, or link with it) and `liballod.a`. Every function here is a
+//! thin translation from what the C and C++ standards, POSIX and the glibc manual promise to a
+//! call of the heap; what each promises is in `docs/malloc-semantics.md`.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`errno`] | the one place that writes `errno`, and the one message channel |
+//! | [`malloc`] | the functions of the C standard |
+//! | [`aligned`] | C23, POSIX and glibc functions that take an alignment |
+//! | [`glibc`] | what only glibc has: usable size, trimming, statistics, `__libc_*` names |
+//! | [`cxx`] | C++ `operator new` and `operator delete` |
+//! | [`api`] | the functions declared in `allod/heap.h` |
+//!
+//! **Invariants.** `errno` is written only when a function fails and its contract says so. Nothing
+//! unwinds through a Rust frame: C++ exceptions start in assembly that a Rust function left by a
+//! tail call ([`cxx`]). Nothing here depends on the Rust standard library or on a C++ library.
+#![no_std]
 
-use libc::{ENOMEM, c_int, c_void};
+#[cfg(not(all(target_pointer_width = "64", target_os = "linux")))]
+compile_error!("allod-capi speaks the C ABI of 64-bit Linux; another platform is a module to add");
 
-fn checked(p: *mut u8) -> *mut c_void {
-    if p.is_null() {
-        // SAFETY: errno's address is always valid in the calling thread.
-        unsafe { *libc::__errno_location() = ENOMEM };
-    }
-    p.cast()
-}
+mod aligned;
+mod api;
+mod cxx;
+mod errno;
+mod glibc;
+mod malloc;
 
-/// C `malloc`.
-#[unsafe(no_mangle)]
-pub extern "C" fn malloc(n: usize) -> *mut c_void {
-    checked(allod_heap::malloc(n))
-}
-
-/// C `calloc`.
-#[unsafe(no_mangle)]
-pub extern "C" fn calloc(n: usize, m: usize) -> *mut c_void {
-    checked(n.checked_mul(m).map_or(core::ptr::null_mut(), allod_heap::malloc_zeroed))
-}
-
-/// C `free`.
-///
-/// # Safety
-/// As C says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn free(p: *mut c_void) {
-    // SAFETY: the caller's contract.
-    unsafe { allod_heap::free(p.cast()) }
-}
-
-/// C `realloc`.
-///
-/// # Safety
-/// As C says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn realloc(p: *mut c_void, n: usize) -> *mut c_void {
-    // SAFETY: the caller's contract.
-    checked(unsafe { allod_heap::realloc(p.cast(), n) })
-}
-
-/// C `aligned_alloc`.
-#[unsafe(no_mangle)]
-pub extern "C" fn aligned_alloc(a: usize, n: usize) -> *mut c_void {
-    checked(allod_heap::aligned_alloc(a, n))
-}
-
-/// C `memalign`.
-#[unsafe(no_mangle)]
-pub extern "C" fn memalign(a: usize, n: usize) -> *mut c_void {
-    checked(allod_heap::aligned_alloc(a, n))
-}
-
-/// C `posix_memalign`.
-///
-/// # Safety
-/// `out` is writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, a: usize, n: usize) -> c_int {
-    let p = allod_heap::aligned_alloc(a, n);
-    if p.is_null() {
-        return ENOMEM;
-    }
-    // SAFETY: the caller's contract.
-    unsafe { *out = p.cast() };
-    0
-}
-
-/// glibc `malloc_usable_size`.
-///
-/// # Safety
-/// `p` is null or live.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn malloc_usable_size(p: *mut c_void) -> usize {
-    // SAFETY: the caller's contract.
-    unsafe { allod_heap::usable_size(p.cast()) }
+/// A panic in an allocator has nowhere to go: say so and stop.
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    let line = info.location().map_or(0, core::panic::Location::line);
+    errno::die(format_args!("allod: internal error at line {line}: {}\n", info.message()))
 }

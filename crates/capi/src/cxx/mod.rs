@@ -1,0 +1,118 @@
+//! C++ `operator new` and `operator delete`, every replaceable form.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | this one | the 20 operators by their mangled names |
+//! | `failure.rs` | what happens when memory is out: new-handler, `std::bad_alloc`, null |
+//! | `runtime.rs` | finding the C++ runtime without depending on one |
+//! | `frames_*.s` | the two stack frames that C++ exceptions may pass through |
+//!
+//! A form that succeeds is as short as `malloc`. One that fails leaves by a tail call to a frame in
+//! assembly, so no Rust frame is on the stack when a new-handler runs or an exception is thrown.
+
+mod failure;
+mod runtime;
+
+use failure::{allod_cxx_new, allod_cxx_new_nothrow};
+use libc::c_void;
+
+/// The alignment that `operator new` without an alignment argument gives.
+const DEFAULT_ALIGN: usize = 16;
+
+/// Defines forms of `operator new`: with or without an alignment, throwing or not.
+macro_rules! operators_new {
+    ($($name:ident ( $($kind:ident),+ ) fails to $slow:ident: $form:literal;)*) => {
+        $( operators_new!(@one $name, $slow, $form, $($kind)+); )*
+    };
+    (@one $name:ident, $slow:ident, $form:literal, size) => {
+        #[doc = $form]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(size: usize) -> *mut c_void {
+            let block = allod_heap::malloc(size);
+            // SAFETY: the failure frame takes any size.
+            if block.is_null() { unsafe { $slow(size, DEFAULT_ALIGN) } } else { block.cast() }
+        }
+    };
+    (@one $name:ident, $slow:ident, $form:literal, size nothrow) => {
+        #[doc = $form]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(size: usize, _nothrow: *const c_void) -> *mut c_void {
+            let block = allod_heap::malloc(size);
+            // SAFETY: the failure frame takes any size.
+            if block.is_null() { unsafe { $slow(size, DEFAULT_ALIGN) } } else { block.cast() }
+        }
+    };
+    (@one $name:ident, $slow:ident, $form:literal, size align) => {
+        #[doc = $form]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(size: usize, align: usize) -> *mut c_void {
+            let block = failure::attempt(size, align);
+            // SAFETY: the failure frame takes any size and alignment.
+            if block.is_null() { unsafe { $slow(size, align) } } else { block }
+        }
+    };
+    (@one $name:ident, $slow:ident, $form:literal, size align nothrow) => {
+        #[doc = $form]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(
+            size: usize,
+            align: usize,
+            _nothrow: *const c_void,
+        ) -> *mut c_void {
+            let block = failure::attempt(size, align);
+            // SAFETY: the failure frame takes any size and alignment.
+            if block.is_null() { unsafe { $slow(size, align) } } else { block }
+        }
+    };
+}
+
+operators_new! {
+    _Znwm(size) fails to allod_cxx_new: "`operator new(size_t)`";
+    _Znam(size) fails to allod_cxx_new: "`operator new[](size_t)`";
+    _ZnwmRKSt9nothrow_t(size, nothrow) fails to allod_cxx_new_nothrow:
+        "`operator new(size_t, nothrow_t const&)`";
+    _ZnamRKSt9nothrow_t(size, nothrow) fails to allod_cxx_new_nothrow:
+        "`operator new[](size_t, nothrow_t const&)`";
+    _ZnwmSt11align_val_t(size, align) fails to allod_cxx_new:
+        "`operator new(size_t, align_val_t)`";
+    _ZnamSt11align_val_t(size, align) fails to allod_cxx_new:
+        "`operator new[](size_t, align_val_t)`";
+    _ZnwmSt11align_val_tRKSt9nothrow_t(size, align, nothrow) fails to allod_cxx_new_nothrow:
+        "`operator new(size_t, align_val_t, nothrow_t const&)`";
+    _ZnamSt11align_val_tRKSt9nothrow_t(size, align, nothrow) fails to allod_cxx_new_nothrow:
+        "`operator new[](size_t, align_val_t, nothrow_t const&)`";
+}
+
+/// Defines forms of `operator delete`; the arguments after the block say what the heap knows.
+macro_rules! operators_delete {
+    ($($name:ident ( $($argument:ident : $type:ty),* ): $form:literal;)*) => { $(
+        #[doc = $form]
+        ///
+        /// # Safety
+        /// `block` is null or came from the matching `operator new`, and is not used again.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(block: *mut c_void $(, $argument: $type)*) {
+            // SAFETY: the caller's contract.
+            unsafe { allod_heap::free(block.cast()) }
+        }
+    )* };
+}
+
+operators_delete! {
+    _ZdlPv(): "`operator delete(void*)`";
+    _ZdaPv(): "`operator delete[](void*)`";
+    _ZdlPvm(_size: usize): "`operator delete(void*, size_t)`";
+    _ZdaPvm(_size: usize): "`operator delete[](void*, size_t)`";
+    _ZdlPvRKSt9nothrow_t(_nothrow: *const c_void): "`operator delete(void*, nothrow_t const&)`";
+    _ZdaPvRKSt9nothrow_t(_nothrow: *const c_void): "`operator delete[](void*, nothrow_t const&)`";
+    _ZdlPvSt11align_val_t(_align: usize): "`operator delete(void*, align_val_t)`";
+    _ZdaPvSt11align_val_t(_align: usize): "`operator delete[](void*, align_val_t)`";
+    _ZdlPvmSt11align_val_t(_size: usize, _align: usize):
+        "`operator delete(void*, size_t, align_val_t)`";
+    _ZdaPvmSt11align_val_t(_size: usize, _align: usize):
+        "`operator delete[](void*, size_t, align_val_t)`";
+    _ZdlPvSt11align_val_tRKSt9nothrow_t(_align: usize, _nothrow: *const c_void):
+        "`operator delete(void*, align_val_t, nothrow_t const&)`";
+    _ZdaPvSt11align_val_tRKSt9nothrow_t(_align: usize, _nothrow: *const c_void):
+        "`operator delete[](void*, align_val_t, nothrow_t const&)`";
+}
