@@ -103,7 +103,7 @@ check "CMake finds the package" cmake_project "$prefix"
 cp -a "$prefix" "$work/moved"
 check "CMake finds the package in a moved tree" cmake_project "$work/moved"
 check "the installed command runs programs" same allod "$("$prefix/bin/allod" run -- sh -c 'echo allod')"
-check "the program run by the command is on Allod" uses_allod sh -c :
+check "the program run by the command is on Allod" uses_allod sh sh -c :
 check "files can be staged for a package" staged_install
 check "install without a prefix is refused" refuses
 check "install with a relative prefix is refused" refuses --prefix here

@@ -2,10 +2,12 @@
 # Shared by the test scripts. Each script prints one line per test, `ok NAME` or `not ok NAME`, and
 # tests/run counts them.
 
+# shellcheck disable=SC2034  # used by the scripts that read this file
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 prefix=${ALLOD_TEST_PREFIX:?run the tests with tests/run}
 so=$prefix/lib/liballod.so
 work=$(mktemp -d "${TMPDIR:-/tmp}/allod-test.XXXXXX")
+chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 
 # check NAME COMMAND...: one test; it passes if the command does.
@@ -39,12 +41,15 @@ apt_install() {
     { $apt "$@" || { apt-get update -qq && $apt "$@"; }; } >/dev/null 2>&1
 }
 
-# uses_allod COMMAND...: true if a process of this command finds malloc in liballod.so, as the
-# dynamic linker tells.
+# uses_allod FILE COMMAND...: true if the program or library FILE, when this command runs it with
+# Allod preloaded, finds malloc in liballod.so. The dynamic linker itself tells.
 uses_allod() {
+    local file=$1
+    shift
     rm -f "$work"/bindings.*
     LD_DEBUG=bindings LD_DEBUG_OUTPUT=$work/bindings on_allod "$@" >/dev/null 2>&1 </dev/null
-    grep -qs "to $prefix/lib/liballod.so.* symbol .malloc'" "$work"/bindings.*
+    grep -qs "binding file [^ ]*${file}[^ ]* .* to $prefix/lib/liballod.so.* symbol .malloc'" \
+        "$work"/bindings.*
 }
 
 # same_output NAME COMMAND...: the command prints the same and ends the same with Allod and without.
