@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2034  # used by the scripts that read this file
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-prefix=${ALLOD_TEST_PREFIX:?run the tests with tests/run}
+prefix=${TEST_PREFIX:?run the tests with tests/run}
 so=$prefix/lib/liballod.so
 work=$(mktemp -d "${TMPDIR:-/tmp}/allod-test.XXXXXX")
 chmod 755 "$work"

@@ -47,8 +47,8 @@ print(results)
 END
 
 library_tests="test_dict test_list test_set test_bytes test_json test_re test_collections
-    test_itertools test_struct test_array test_pickle test_zlib test_sort test_thread test_threading_local test_threadsignals
-    test_weakref test_memoryview test_fork1 test_queue"
+    test_itertools test_struct test_array test_pickle test_zlib test_sort test_thread
+    test_threading_local test_threadsignals test_weakref test_memoryview test_fork1 test_queue"
 
 run_library_tests() {
     # shellcheck disable=SC2086  # several words on purpose
