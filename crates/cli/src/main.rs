@@ -1,41 +1,39 @@
 //! The command `allod`.
 
+mod bench;
+mod common;
+mod compare;
+mod run;
+
 use clap::{Parser, Subcommand};
-use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(name = "allod", version, about = "A memory system: run programs on it, measure it")]
 struct Cli {
     #[command(subcommand)]
-    command: Cmd,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Cmd {
-    /// Run a program on Allod
-    Run {
-        /// The program and its arguments
-        #[arg(last = true, required = true)]
-        program: Vec<OsString>,
-    },
+enum Command {
+    Run(run::Args),
+    Compare(compare::Args),
+    #[command(subcommand)]
+    Bench(bench::Suite),
 }
 
 fn main() -> ExitCode {
-    let Cmd::Run { program } = Cli::parse().command;
-    let Some(lib) = allod_lab::find_liballod() else {
-        eprintln!(
-            "allod: liballod.so not found beside this command; build it with `cargo build --release`"
-        );
-        return ExitCode::FAILURE;
+    let done = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Bench(suite) => bench::run(&suite),
     };
-    let mut preload = lib.into_os_string();
-    if let Some(old) = std::env::var_os("LD_PRELOAD").filter(|s| !s.is_empty()) {
-        preload.push(":");
-        preload.push(old);
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("allod: {}", failure.message);
+            ExitCode::from(failure.exit_code)
+        }
     }
-    let err = Command::new(&program[0]).args(&program[1..]).env("LD_PRELOAD", preload).exec();
-    eprintln!("allod: cannot run {:?}: {err}", program[0]);
-    ExitCode::FAILURE
 }

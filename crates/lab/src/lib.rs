@@ -1,17 +1,25 @@
 //! The Allod laboratory: what an allocator costs, found out so that others can believe it.
 //!
-//! - [`inprocess`] measures closures against each other;
+//! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
+//! - [`compare`] measures any program on every allocator, [`heap`] the workloads of the heap suite;
+//! - [`inprocess`] measures functions against each other within one process;
 //! - [`schedule`] interleaves, [`samples`] collects, [`stats`] judges, [`model`] is the JSON form.
 
+pub mod compare;
+pub mod files;
+pub mod heap;
+pub mod heap_table;
 pub mod inprocess;
 pub mod machine;
 pub mod model;
+pub mod process;
+pub mod program;
 pub mod rng;
 pub mod samples;
 pub mod schedule;
 pub mod stats;
-
-use std::path::PathBuf;
+pub mod subject;
+pub mod table;
 
 /// One step of a long measurement, for a progress bar.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +32,4 @@ pub struct Step<'a> {
     pub workload: &'a str,
     /// The subject that runs now.
     pub subject: &'a str,
-}
-
-/// Finds `liballod.so` beside the running command or in the `deps` folder there.
-pub fn find_liballod() -> Option<PathBuf> {
-    let exe = std::env::current_exe().ok()?;
-    let dir = exe.parent()?;
-    [dir.join("liballod.so"), dir.join("deps/liballod.so"), dir.join("../lib/liballod.so")]
-        .into_iter()
-        .find(|p| p.is_file())
 }

@@ -67,6 +67,14 @@ impl Samples {
     /// Adds summaries, comparisons with `baseline`, geometric means (when there are several
     /// workloads) and failures to `report`.
     pub fn report_to(&self, report: &mut Report, baseline: &str, threshold: f64) {
+        self.results_to(report);
+        for subject in self.subjects().into_iter().filter(|s| *s != baseline) {
+            self.compare_to(report, subject, baseline, threshold);
+        }
+    }
+
+    /// Adds summaries and failures to `report`, without comparing.
+    pub fn results_to(&self, report: &mut Report) {
         for cell in &self.cells {
             match &cell.failure {
                 Some(reason) => report.failures.push(Failure {
@@ -78,9 +86,6 @@ impl Samples {
                 None if cell.costs.is_empty() => {}
                 None => report.results.push(self.row(cell)),
             }
-        }
-        for subject in self.subjects().into_iter().filter(|s| *s != baseline) {
-            self.compare_to(report, subject, baseline, threshold);
         }
     }
 

@@ -1,0 +1,55 @@
+//! `allod compare`.
+
+use crate::common::{Choice, Failure, Progress, legend};
+use allod_lab::compare::{self, Request};
+use allod_lab::program;
+use allod_lab::subject::SYSTEM;
+use std::ffi::OsString;
+
+/// Run a program on every allocator found, and compare time and memory
+///
+/// Every round runs the program once on each allocator, in an order drawn anew, with standard input
+/// empty and without variables that steer allocators. A first round that does not count warms up.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    choice: Choice,
+    /// The allocator the others are compared with
+    #[arg(long, value_name = "NAME", default_value = SYSTEM)]
+    baseline: String,
+    /// Only these allocators, and the baseline
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Show what the program prints
+    #[arg(long)]
+    show_output: bool,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// Compares and prints.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    args.choice.check_json()?;
+    let program = program::find(&args.program[0])?;
+    if let Some(why) = program::out_of_reach(&program) {
+        return Err(format!("{why}; there is nothing to compare").into());
+    }
+    let (subjects, baseline) = args.choice.subjects(&args.only, &args.baseline)?;
+    let request = Request {
+        program: &program,
+        arguments: &args.program[1..],
+        subjects: &subjects,
+        baseline: &baseline,
+        runs: args.choice.runs.unwrap_or(10) as usize,
+        threshold: args.choice.threshold(),
+        show_output: args.show_output,
+    };
+    let progress = Progress::new();
+    let measured = compare::run(&request, |step| progress.step(step))?;
+    drop(progress);
+    let report = measured.report(&baseline, request.threshold);
+    args.choice.write_json(&report)?;
+    print!("{}\n{}", compare::table(&request, &report), legend(&subjects));
+    Ok(())
+}

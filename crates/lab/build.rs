@@ -1,0 +1,42 @@
+//! Builds the small C programs that the laboratory runs: the workloads, the launcher, the null subject.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=workload");
+    let workload = ["main", "common", "slots", "batches", "realloc", "threads", "burst"];
+    // -fno-builtin: the compiler must not know what malloc does, or it would leave pairs out.
+    let mut cc = compiler("allod-workload");
+    cc.args(["-fno-builtin", "-fno-plt", "-pthread"]).args(workload.map(source)).arg("-ldl");
+    run(&mut cc).unwrap_or_else(|words| panic!("{words}"));
+
+    // Static, the launcher stays smaller than any program it measures; not every system has what
+    // that takes, and a dynamic one is small enough.
+    let launcher = |flag: &str| run(compiler("allod-launch").arg(flag).arg(source("launch")));
+    launcher("-static").or_else(|_| launcher("-pthread")).unwrap_or_else(|words| panic!("{words}"));
+
+    let mut cc = compiler("libnull.so");
+    cc.args(["-shared", "-fvisibility=hidden", "-fno-builtin"]).arg(source("null"));
+    run(&mut cc).unwrap_or_else(|words| panic!("{words}"));
+}
+
+fn source(name: &str) -> PathBuf {
+    Path::new("workload").join(name).with_extension("c")
+}
+
+/// A command of the C compiler that makes the file `name`, optimised whatever cargo's profile is.
+fn compiler(name: &str) -> Command {
+    let mut build = cc::Build::new();
+    build.no_default_flags(true).cargo_metadata(false);
+    let mut command = build.get_compiler().to_command();
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(name);
+    command.args(["-std=gnu11", "-O2", "-g1", "-fPIC", "-Wall", "-Wextra", "-o"]).arg(out);
+    command
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|e| format!("a C compiler is needed: {e}"))?;
+    let words = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(format!("{command:?} failed:\n{words}")) }
+}

@@ -1,0 +1,321 @@
+//! The heap suite: `allod bench heap`.
+//!
+//! Each workload is a run of `allod-workload`, a small C program whose calls to malloc and free go to
+//! whatever library is preloaded. It times only its measured loop, by its own clock, and says which
+//! library served it: a subject that did not is reported as failed.
+
+use crate::Step;
+use crate::files;
+use crate::model::Report;
+use crate::process::{End, Launch, Output, Used, quiet_processor};
+use crate::samples::Samples;
+use crate::schedule;
+use crate::subject::{Subject, field, same_file};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The suite's name in reports.
+pub const SUITE: &str = "heap";
+/// The suite of memory still held one second after a burst, in KiB above the start.
+pub const KEPT: &str = "heap-kept";
+/// The name of the null subject.
+pub const NULL: &str = "null";
+
+/// Rounds of the workload that idles for a second each time.
+const IDLE_ROUNDS: usize = 3;
+
+/// A workload of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// Whether it uses several threads.
+    pub threads: bool,
+}
+
+const fn single(name: &'static str, about: &'static str) -> Workload {
+    Workload { name, about, threads: false }
+}
+
+const fn threaded(name: &'static str, about: &'static str) -> Workload {
+    Workload { name, about, threads: true }
+}
+
+/// All workloads, in the order of the table.
+pub const WORKLOADS: [Workload; 23] = [
+    single("random-mixed", "400 slots, 16-1040 bytes: a random one is freed and allocated anew"),
+    single("band-mix", "400 slots, 257-2048 bytes (bands B4 to B6 by their widths)"),
+    single("slots-20k", "20,000 slots, 16-1040 bytes: more than the caches hold"),
+    single("pairs-16", "allocate and free 16 bytes"),
+    single("pairs-24", "allocate and free 24 bytes"),
+    single("pairs-64", "allocate and free 64 bytes"),
+    single("pairs-256", "allocate and free 256 bytes"),
+    single("pairs-1024", "allocate and free 1024 bytes"),
+    single("pairs-3000", "allocate and free 3000 bytes"),
+    single("batch-40", "1000 blocks of 40 bytes, freed oldest first"),
+    single("fifo-700", "1000 blocks of 700 bytes, freed oldest first"),
+    single("lifo", "1000 blocks of 16-512 bytes, freed newest first"),
+    single("fifo", "1000 blocks of 16-512 bytes, freed oldest first"),
+    single("realloc-grow", "64 vectors that grow by half up to 64 KiB"),
+    single(
+        "realloc-64m",
+        "one buffer doubles from 4 KiB to 64 MiB; an operation is one such growth",
+    ),
+    single("calloc", "400 slots, 16-2048 bytes, zeroed"),
+    single("aligned", "400 slots, 16-2048 bytes aligned to 32-4096"),
+    single("blocks-8k-600k", "64 slots, 8-600 KiB, first and last word touched"),
+    single("large", "16 slots, 256 KiB-4 MiB, every page touched"),
+    threaded("producer-consumer", "half of the threads only allocate, the others only free"),
+    threaded("larson", "servers: blocks wander between threads, threads replace each other"),
+    threaded("thread-churn", "threads that live for 64 allocations"),
+    single("burst-idle", "120 MiB in small blocks, all freed, then idle for a second"),
+];
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The allocators, the baseline among them.
+    pub subjects: &'a [Subject],
+    /// The name of the subject the others are compared with.
+    pub baseline: &'a str,
+    /// The workloads.
+    pub workloads: &'a [Workload],
+    /// Rounds that count.
+    pub runs: usize,
+    /// How much of each workload's full length to run: 1 for all of it.
+    pub scale: f64,
+    /// Threads of the workloads that use several.
+    pub threads: usize,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Nanoseconds an operation, and peak memory.
+    pub time: Samples,
+    /// The workloads' own cost, measured on the null subject.
+    pub null: Samples,
+    /// KiB still held one second after a burst, above the start.
+    pub kept: Samples,
+    /// The share of a burst that went back, by subject, from 0 to 1; one value a round.
+    pub given_back: Vec<(String, Vec<f64>)>,
+}
+
+/// Finds workloads by name; all of them for no names.
+///
+/// # Errors
+/// Names what is unknown, and what there is.
+pub fn workloads(names: &[String]) -> Result<Vec<Workload>, String> {
+    if let Some(name) = names.iter().find(|n| WORKLOADS.iter().all(|w| w.name != n.as_str())) {
+        let known: Vec<&str> = WORKLOADS.iter().map(|w| w.name).collect();
+        return Err(format!("no workload {name:?}; there are: {}", known.join(", ")));
+    }
+    let wanted = |w: &&Workload| names.is_empty() || names.iter().any(|n| n == w.name);
+    Ok(WORKLOADS.iter().filter(wanted).copied().collect())
+}
+
+/// Runs every workload on every subject and on the null subject, interleaved within each workload.
+///
+/// # Errors
+/// When a part of the laboratory is missing; a subject's failure is recorded instead.
+pub fn run(request: &Request, mut progress: impl FnMut(&Step)) -> Result<Measured, String> {
+    let mut subjects = request.subjects.to_vec();
+    subjects.push(Subject {
+        name: NULL.into(),
+        library: Some(files::null_subject()?),
+        origin: "the workload's own cost".into(),
+    });
+    let bench = Bench { request, program: files::workload()?, processor: quiet_processor() };
+    let mut measured = Measured::new();
+    let total = request.workloads.iter().map(|w| subjects.len() * (bench.rounds(w) + 1)).sum();
+    let mut done = 0;
+    for workload in request.workloads {
+        for turn in schedule::interleaved(bench.rounds(workload) + 1, subjects.len(), 0x5EED) {
+            let subject = &subjects[turn.subject];
+            progress(&Step { done, total, workload: workload.name, subject: &subject.name });
+            done += 1;
+            let failed =
+                measured.samples(subject).cell(workload.name, &subject.name).failure.is_some();
+            if failed {
+                continue;
+            }
+            // The warm-up brings the program and the library into memory; a tenth is enough.
+            let warm_up = turn.round == 0;
+            let used = bench.launch(workload, subject, if warm_up { 0.1 } else { 1.0 })?;
+            measured.record(workload, subject, &used, warm_up);
+        }
+    }
+    Ok(measured)
+}
+
+struct Bench<'a> {
+    request: &'a Request<'a>,
+    program: PathBuf,
+    processor: Option<usize>,
+}
+
+impl Bench<'_> {
+    fn rounds(&self, workload: &Workload) -> usize {
+        let idles = workload.name == "burst-idle";
+        if idles { self.request.runs.min(IDLE_ROUNDS) } else { self.request.runs }
+    }
+
+    fn launch(&self, workload: &Workload, subject: &Subject, part: f64) -> Result<Used, String> {
+        let millionths = (self.request.scale * part * 1e6).ceil().max(1.0) as u64;
+        let mut arguments: Vec<OsString> = vec![
+            "--scale".into(),
+            millionths.to_string().into(),
+            "--threads".into(),
+            self.request.threads.to_string().into(),
+        ];
+        if subject.name == NULL {
+            arguments.push("--no-check".into());
+        }
+        arguments.push(workload.name.into());
+        Launch {
+            program: &self.program,
+            arguments: &arguments,
+            preload: subject.library.as_deref(),
+            processor: self.processor.filter(|_| !workload.threads),
+            limit: Some(Duration::from_secs(180)),
+            output: Output::Capture,
+        }
+        .run()
+    }
+}
+
+/// What a workload said of one run.
+struct Answer {
+    ns_per_operation: f64,
+    kept_kib: f64,
+    given_back: f64,
+}
+
+fn answer(subject: &Subject, used: &Used) -> Result<Answer, String> {
+    if used.end != End::Exit(0) {
+        let words = used.stderr.lines().last().unwrap_or("").trim_start_matches("allod-workload: ");
+        return Err(format!("{} {words}", used.end.words()).trim_end().to_owned());
+    }
+    let serving = Path::new(field(&used.stdout, "malloc"));
+    let own = match &subject.library {
+        Some(library) => same_file(serving, library),
+        None => serving.file_name().is_some_and(|f| f.to_string_lossy().starts_with("libc")),
+    };
+    if !own {
+        return Err(format!("{} served malloc instead", serving.display()));
+    }
+    let number = |name| field(&used.stdout, name).parse::<f64>().map_err(|_| format!("no {name}"));
+    let (before, peak) = (number("rss_before_kib")?, number("rss_peak_kib")?);
+    let kept_kib = (number("rss_after_kib")? - before).max(0.0);
+    Ok(Answer {
+        ns_per_operation: number("ns")?.max(1.0) / number("operations")?,
+        kept_kib,
+        given_back: 1.0 - kept_kib / (peak - before).max(1.0),
+    })
+}
+
+impl Measured {
+    fn new() -> Self {
+        Self {
+            time: Samples::new(SUITE, "ns/op"),
+            null: Samples::new(SUITE, "ns/op"),
+            kept: Samples::new(KEPT, "KiB"),
+            given_back: Vec::new(),
+        }
+    }
+
+    fn samples(&mut self, subject: &Subject) -> &mut Samples {
+        if subject.name == NULL { &mut self.null } else { &mut self.time }
+    }
+
+    fn record(&mut self, workload: &Workload, subject: &Subject, used: &Used, warm_up: bool) {
+        let cell = self.samples(subject).cell(workload.name, &subject.name);
+        let answer = match answer(subject, used) {
+            Ok(answer) => answer,
+            Err(why) => {
+                cell.failure = Some(why);
+                return;
+            }
+        };
+        if warm_up {
+            return;
+        }
+        cell.costs.push(answer.ns_per_operation);
+        cell.peak_rss_kib.push(used.peak_rss_kib);
+        if workload.name == "burst-idle" && subject.name != NULL {
+            self.kept.cell(workload.name, &subject.name).costs.push(answer.kept_kib);
+            match self.given_back.iter_mut().find(|(name, _)| *name == subject.name) {
+                Some((_, shares)) => shares.push(answer.given_back),
+                None => self.given_back.push((subject.name.clone(), vec![answer.given_back])),
+            }
+        }
+    }
+
+    /// The report: time with comparisons, the null subject's and the kept memory's results without.
+    pub fn report(&self, baseline: &str, threshold: f64) -> Report {
+        let mut report = Report::new();
+        self.time.report_to(&mut report, baseline, threshold);
+        self.null.results_to(&mut report);
+        self.kept.results_to(&mut report);
+        report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        assert_eq!(workloads(&[]).unwrap().len(), WORKLOADS.len());
+        for w in WORKLOADS {
+            assert_eq!(workloads(&[w.name.into()]).unwrap(), [w]);
+        }
+        assert!(workloads(&["pears-16".into()]).unwrap_err().contains("pairs-16"));
+    }
+
+    #[test]
+    fn every_workload_runs_on_the_system_and_on_the_null_subject() {
+        let subjects = [Subject { name: "system".into(), library: None, origin: String::new() }];
+        let quick: Vec<Workload> =
+            WORKLOADS.into_iter().filter(|w| w.name != "burst-idle").collect();
+        let request = Request {
+            subjects: &subjects,
+            baseline: "system",
+            workloads: &quick,
+            runs: 1,
+            scale: 0.0001,
+            threads: 2,
+            threshold: 0.01,
+        };
+        let report = run(&request, |_| {}).unwrap().report("system", 0.01);
+        assert_eq!(report.failures, []);
+        assert_eq!(report.results.len(), 2 * quick.len());
+        assert!(report.results.iter().all(|r| r.summary.median > 0.0 && r.peak_rss_kib > Some(0)));
+    }
+
+    #[test]
+    fn a_subject_that_does_not_serve_malloc_is_reported_as_failed() {
+        let subjects = [Subject {
+            name: "impostor".into(),
+            library: Some("/nowhere/libother.so".into()),
+            origin: String::new(),
+        }];
+        let request = Request {
+            subjects: &subjects,
+            baseline: "impostor",
+            workloads: &[WORKLOADS[3]],
+            runs: 1,
+            scale: 0.0001,
+            threads: 2,
+            threshold: 0.01,
+        };
+        let report = run(&request, |_| {}).unwrap().report("impostor", 0.01);
+        assert!(report.failures[0].reason.contains("served malloc instead"), "{report:?}");
+    }
+}

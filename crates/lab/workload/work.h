@@ -1,0 +1,101 @@
+// What all workloads share: the clock, random numbers, memory that is not the allocator's, and the
+// check that blocks kept their contents.
+//
+// A workload prepares everything it can before the clock starts: sizes, slots and orders are drawn
+// once from a fixed seed and replayed, so that the measured loop holds the calls to the allocator,
+// one write to the first and the last word of each block, and one read of both before it is freed.
+#ifndef ALLOD_WORK_H
+#define ALLOD_WORK_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+// What a workload is asked for and what it found.
+struct work {
+    uint64_t param;     // what tells workloads of one function apart, such as the size of a block
+    uint64_t scale_ppm; // how much of the full length to run, in millionths
+    unsigned threads;   // threads for the workloads that use them
+
+    uint64_t operations; // calls to the allocator, unless the workload says otherwise
+    uint64_t ns;         // time of those operations
+    uint64_t balance;    // words written into blocks less words read back: 0 when all were kept
+    uint64_t wrong;      // blocks that were misaligned or not zeroed
+    long rss_before_kib, rss_peak_kib, rss_after_kib; // burst-idle only
+};
+
+typedef void workload_fn(struct work *);
+
+workload_fn random_mixed, band_mix, slots_20k, blocks_8k_600k, zeroed, aligned, large;
+workload_fn pairs, batch_40, fifo_700, lifo, fifo;
+workload_fn realloc_grow, realloc_64m;
+workload_fn producer_consumer, larson, thread_churn;
+workload_fn burst_idle;
+
+// Stops with a message; for failures that are not the allocator's.
+__attribute__((noreturn)) void fail(const char *what);
+
+// Nanoseconds on a clock that only goes forward.
+uint64_t now_ns(void);
+
+// Zeroed memory that does not come from malloc; never given back.
+void *own_memory(size_t bytes);
+
+// Resident set of this process in KiB.
+long resident_kib(void);
+
+// SplitMix64.
+ALWAYS_INLINE uint64_t next_random(uint64_t *state) {
+    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+// A number from lo to hi, both included.
+ALWAYS_INLINE uint64_t random_between(uint64_t *state, uint64_t lo, uint64_t hi) {
+    return lo + next_random(state) % (hi - lo + 1);
+}
+
+// How often to repeat something whose full length is `full`; at least once.
+ALWAYS_INLINE uint64_t scaled(const struct work *w, uint64_t full) {
+    uint64_t n = (uint64_t)((unsigned __int128)full * w->scale_ppm / 1000000);
+    return n ? n : 1;
+}
+
+// A word at any address.
+typedef uint64_t __attribute__((may_alias, aligned(1))) word;
+
+ALWAYS_INLINE uint64_t load_word(const char *p) { return *(const word *)p; }
+ALWAYS_INLINE void store_word(char *p, uint64_t v) { *(word *)p = v; }
+
+// Keeps the compiler from knowing what memory holds, as a call it cannot see into would.
+ALWAYS_INLINE void opaque(void *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
+
+// Writes `tag` into the first and the last word of a block of at least 16 bytes. `balance` is a local
+// variable of the measured loop, so that it stays in a register across the calls to the allocator.
+ALWAYS_INLINE void mark(uint64_t *balance, char *p, size_t size, uint64_t tag) {
+    store_word(p, tag);
+    store_word(p + size - 8, tag);
+    *balance += 2 * tag;
+}
+
+// Reads back what `mark` wrote. Blocks that overlap leave a balance.
+ALWAYS_INLINE void unmark(uint64_t *balance, const char *p, size_t size) {
+    *balance -= load_word(p) + load_word(p + size - 8);
+}
+
+// A block and its size, as the slots of a workload keep it.
+struct block {
+    char *p;
+    size_t size;
+};
+
+#endif
