@@ -1,8 +1,7 @@
 //! `allod bench`.
 
-use crate::common::{Choice, Failure, Progress, legend};
-use allod_lab::heap::{self, Request};
-use allod_lab::heap_table;
+use crate::common::{Choice, Failure, Progress, legend, say};
+use allod_lab::heap::{self, Request, Workload};
 
 /// Run a suite of workloads on every allocator found
 #[derive(clap::Subcommand)]
@@ -45,10 +44,8 @@ pub struct Heap {
 pub fn run(suite: &Suite) -> Result<(), Failure> {
     let Suite::Heap(args) = suite;
     if args.list {
-        for w in heap::WORKLOADS {
-            println!("{:18} {}", w.name, w.about);
-        }
-        return Ok(());
+        let line = |w: &Workload| format!("{:18} {}\n", w.name, w.about);
+        return say(&heap::WORKLOADS.iter().map(line).collect::<String>());
     }
     run_heap(args)
 }
@@ -73,6 +70,5 @@ fn run_heap(args: &Heap) -> Result<(), Failure> {
     drop(progress);
     let report = measured.report(&baseline, request.threshold);
     args.choice.write_json(&report)?;
-    print!("{}\n{}", heap_table::tables(&request, &measured, &report), legend(&subjects));
-    Ok(())
+    say(&format!("{}\n{}", measured.tables(&request, &report), legend(&subjects)))
 }

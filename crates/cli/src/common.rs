@@ -5,6 +5,7 @@ use allod_lab::model::Report;
 use allod_lab::program::CannotStart;
 use allod_lab::subject::{self, Candidate, Found, Subject};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Why the command ends without success.
@@ -118,6 +119,16 @@ fn built() -> Vec<Candidate> {
         }
     };
     allod_peers::built().into_iter().map(candidate).collect()
+}
+
+/// Prints to standard output; a reader that has gone away is no failure.
+pub fn say(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("cannot write the result: {e}").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A line for each subject: its name and what it is.

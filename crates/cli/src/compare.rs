@@ -1,6 +1,6 @@
 //! `allod compare`.
 
-use crate::common::{Choice, Failure, Progress, legend};
+use crate::common::{Choice, Failure, Progress, legend, say};
 use allod_lab::compare::{self, Request};
 use allod_lab::program;
 use allod_lab::subject::SYSTEM;
@@ -50,6 +50,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     drop(progress);
     let report = measured.report(&baseline, request.threshold);
     args.choice.write_json(&report)?;
-    print!("{}\n{}", compare::table(&request, &report), legend(&subjects));
-    Ok(())
+    say(&format!("{}\n{}", compare::table(&request, &report), legend(&subjects)))
 }

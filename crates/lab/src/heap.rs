@@ -10,7 +10,9 @@ use crate::model::Report;
 use crate::process::{End, Launch, Output, Used, quiet_processor};
 use crate::samples::Samples;
 use crate::schedule;
+use crate::stats::median;
 use crate::subject::{Subject, field, same_file};
+use crate::suite_table::SuiteTable;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -198,8 +200,9 @@ struct Answer {
 
 fn answer(subject: &Subject, used: &Used) -> Result<Answer, String> {
     if used.end != End::Exit(0) {
-        let words = used.stderr.lines().last().unwrap_or("").trim_start_matches("allod-workload: ");
-        return Err(format!("{} {words}", used.end.words()).trim_end().to_owned());
+        // The workload says itself what it found wrong; a crash has no words.
+        let words = used.stderr.lines().find_map(|l| l.strip_prefix("allod-workload: "));
+        return Err(words.map_or_else(|| format!("it {}", used.end.words()), str::to_owned));
     }
     let serving = Path::new(field(&used.stdout, "malloc"));
     let own = match &subject.library {
@@ -254,6 +257,40 @@ impl Measured {
                 None => self.given_back.push((subject.name.clone(), vec![answer.given_back])),
             }
         }
+    }
+
+    /// The tables that `allod bench heap` prints.
+    pub fn tables(&self, request: &Request, report: &Report) -> String {
+        let table = SuiteTable {
+            report,
+            suite: SUITE,
+            workloads: request.workloads.iter().map(|w| w.name).collect(),
+            subjects: request.subjects.iter().map(|s| s.name.as_str()).collect(),
+            baseline: request.baseline,
+            floor: Some(NULL),
+        };
+        let mut text = format!(
+            "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
+             The column \"{NULL}\" is what the workload costs without an allocator.\n\n{}\n",
+            request.runs,
+            table.time()
+        );
+        text += &format!(
+            "Times faster than {}: above 1 is better; + GO and - NO-GO at ±{} %.\n\n{}\n",
+            request.baseline,
+            request.threshold * 100.0,
+            table.ratios()
+        );
+        text +=
+            &format!("Net time: nanoseconds less the null subject's.\n\n{}\n", table.net_time());
+        text += &format!("Peak memory: MiB, largest resident set.\n\n{}\n", table.memory());
+        for (subject, shares) in &self.given_back {
+            let share = 100.0 * median(shares);
+            text += &format!(
+                "{subject} gave {share:.0} % of a burst back within a second of idleness.\n"
+            );
+        }
+        text + &table.losses()
     }
 
     /// The report: time with comparisons, the null subject's and the kept memory's results without.

@@ -3,12 +3,12 @@
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
 //! - [`compare`] measures any program on every allocator, [`heap`] the workloads of the heap suite;
 //! - [`inprocess`] measures functions against each other within one process;
-//! - [`schedule`] interleaves, [`samples`] collects, [`stats`] judges, [`model`] is the JSON form.
+//! - [`schedule`] interleaves, [`samples`] collects, [`stats`] judges, [`model`] is the JSON form,
+//!   [`suite_table`] the tables.
 
 pub mod compare;
 pub mod files;
 pub mod heap;
-pub mod heap_table;
 pub mod inprocess;
 pub mod machine;
 pub mod model;
@@ -19,6 +19,7 @@ pub mod samples;
 pub mod schedule;
 pub mod stats;
 pub mod subject;
+pub mod suite_table;
 pub mod table;
 
 /// One step of a long measurement, for a progress bar.

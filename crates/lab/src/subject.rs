@@ -70,7 +70,10 @@ pub struct Found {
 pub fn discover(built: &[Candidate], named: &[Candidate]) -> Found {
     let mut found = Found::default();
     match files::liballod() {
-        Ok(library) => accept(&mut found, "allod".into(), library, "Allod".into()),
+        Ok(library) => match probe(&library) {
+            Ok(_) => accept(&mut found, "allod".into(), library, "Allod".into()),
+            Err(why) => found.refused.push(format!("allod is left out: {why}")),
+        },
         Err(message) => found.refused.push(message),
     }
     found.subjects.push(Subject {
@@ -78,7 +81,7 @@ pub fn discover(built: &[Candidate], named: &[Candidate]) -> Found {
         library: None,
         origin: format!("the system's malloc, {}", libc_version()),
     });
-    for candidate in built.iter().chain(&installed()).chain(named) {
+    for candidate in named.iter().chain(built).chain(&installed()) {
         try_candidate(&mut found, candidate);
     }
     found
@@ -146,16 +149,19 @@ fn try_candidate(found: &mut Found, candidate: &Candidate) {
         name = format!("{name}-{version}");
     }
     if found.subjects.iter().any(|s| s.name == name) {
+        // The user's come first, then those built here; what an installed one shares with them is
+        // its version.
+        if candidate.version.as_deref() == Some("") {
+            found.refused.push(format!("{name} is left out: there is another of that name"));
+            return;
+        }
         name += "-installed";
     }
     accept(found, name, candidate.library.clone(), candidate.origin.clone());
 }
 
 fn accept(found: &mut Found, name: String, library: PathBuf, origin: String) {
-    match preloadable(&library) {
-        Ok(()) => found.subjects.push(Subject { name, library: Some(library), origin }),
-        Err(why) => found.refused.push(why),
-    }
+    found.subjects.push(Subject { name, library: Some(library), origin });
 }
 
 /// Starts a small program on a library, to see that the library serves `malloc` there; gives the

@@ -1,0 +1,202 @@
+//! The tables that a suite prints: workloads down, subjects across.
+
+use crate::model::Report;
+use crate::samples::GEOMETRIC_MEAN;
+use crate::stats::{Verdict, geometric_mean};
+use crate::table::{Table, digits, mebibytes, nanoseconds};
+
+/// One suite of a report, as tables show it.
+#[derive(Clone, Debug)]
+pub struct SuiteTable<'a> {
+    /// The report.
+    pub report: &'a Report,
+    /// The suite.
+    pub suite: &'a str,
+    /// The workloads, in order.
+    pub workloads: Vec<&'a str>,
+    /// The subjects, in order.
+    pub subjects: Vec<&'a str>,
+    /// The subject that others are compared with.
+    pub baseline: &'a str,
+    /// A subject that only shows a workload's own cost; its column stands last and never wins.
+    pub floor: Option<&'a str>,
+}
+
+impl<'a> SuiteTable<'a> {
+    /// The suite with all workloads and subjects in the order of the report.
+    ///
+    /// ```
+    /// # let mut bench = allod_lab::inprocess::Bench::new("frame");
+    /// # bench.add("sum", "loop", 1000, || 1);
+    /// # bench.add("sum", "formula", 1000, || 1);
+    /// # let report = bench.rounds(3).sample_ms(0.01).run(|_| {});
+    /// let tables = allod_lab::suite_table::SuiteTable::of(&report, "frame", "loop");
+    /// println!("{}\n{}", tables.time(), tables.ratios());
+    /// ```
+    pub fn of(report: &'a Report, suite: &'a str, baseline: &'a str) -> Self {
+        let results = report.results.iter().filter(|r| r.suite == suite);
+        let failures = report.failures.iter().filter(|f| f.suite == suite);
+        let mut workloads = Vec::new();
+        let mut subjects = Vec::new();
+        let names = results
+            .map(|r| (r.workload.as_str(), r.subject.as_str()))
+            .chain(failures.map(|f| (f.workload.as_str(), f.subject.as_str())));
+        for (workload, subject) in names {
+            if !workloads.contains(&workload) {
+                workloads.push(workload);
+            }
+            if !subjects.contains(&subject) {
+                subjects.push(subject);
+            }
+        }
+        Self { report, suite, workloads, subjects, baseline, floor: None }
+    }
+
+    /// Nanoseconds an operation, medians; `*` marks the best of each row.
+    pub fn time(&self) -> Table {
+        self.least(|w, s| self.cost(w, s), nanoseconds, true)
+    }
+
+    /// Nanoseconds an operation less the floor's.
+    pub fn net_time(&self) -> Table {
+        let own = |w: &str| self.floor.and_then(|floor| self.cost(w, floor)).unwrap_or(0.0);
+        self.least(|w, s| Some(self.cost(w, s)? - own(w)), nanoseconds, false)
+    }
+
+    /// MiB at the peak, with the geometric mean; `*` marks the best of each row.
+    pub fn memory(&self) -> Table {
+        let mut table = self.least(|w, s| self.peak(w, s), mebibytes, true);
+        let mean = |s: &str| {
+            let peaks: Option<Vec<f64>> = self.workloads.iter().map(|w| self.peak(w, s)).collect();
+            Some(geometric_mean(&peaks?))
+        };
+        table.row(self.line("geometric mean", mean, mebibytes, true));
+        table
+    }
+
+    /// Times faster than the baseline, with the geometric mean and its interval; `+` marks GO and
+    /// `-` NO-GO.
+    pub fn ratios(&self) -> Table {
+        let mut table = Table::new([""].iter().chain(&self.subjects).copied());
+        for w in &self.workloads {
+            table.row(self.ratio_line(w, w));
+        }
+        if self.workloads.len() > 1 {
+            table.row(self.ratio_line("geometric mean", GEOMETRIC_MEAN));
+            let interval = |subject: &&str| {
+                let c = self.report.comparison(self.suite, GEOMETRIC_MEAN, subject);
+                c.map_or(String::new(), |c| format!("{:.2}–{:.2} ", c.ci95[0], c.ci95[1]))
+            };
+            let cells = self.subjects.iter().map(interval);
+            table.row(std::iter::once("  95 % interval".to_owned()).chain(cells));
+        }
+        table
+    }
+
+    /// One sentence for each row that a subject lost.
+    pub fn losses(&self) -> String {
+        let lost = self.report.failures.iter().filter(|f| f.suite == self.suite);
+        lost.map(|f| format!("{} lost {}: {}.\n", f.subject, f.workload, f.reason)).collect()
+    }
+
+    fn cost(&self, workload: &str, subject: &str) -> Option<f64> {
+        Some(self.report.result(self.suite, workload, subject)?.summary.median)
+    }
+
+    fn peak(&self, workload: &str, subject: &str) -> Option<f64> {
+        Some(self.report.result(self.suite, workload, subject)?.peak_rss_kib? as f64)
+    }
+
+    fn least(
+        &self,
+        value: impl Fn(&str, &str) -> Option<f64>,
+        show: impl Fn(f64) -> String,
+        with_floor: bool,
+    ) -> Table {
+        let floor = self.floor.iter().filter(|_| with_floor);
+        let mut table = Table::new([""].iter().chain(&self.subjects).chain(floor).copied());
+        for w in &self.workloads {
+            table.row(self.line(w, |s| value(w, s), &show, with_floor));
+        }
+        table
+    }
+
+    /// A line of numbers of which less is better, the least of them marked.
+    fn line(
+        &self,
+        name: &str,
+        value: impl Fn(&str) -> Option<f64>,
+        show: impl Fn(f64) -> String,
+        with_floor: bool,
+    ) -> Vec<String> {
+        let values: Vec<Option<f64>> = self.subjects.iter().map(|s| value(s)).collect();
+        let best = values.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        let cell = |v: &Option<f64>| match *v {
+            Some(v) if v == best => format!("{}*", show(v)),
+            Some(v) => format!("{} ", show(v)),
+            None => "lost ".into(),
+        };
+        let mut line = vec![name.to_owned()];
+        line.extend(values.iter().map(cell));
+        if let Some(floor) = self.floor.filter(|_| with_floor) {
+            line.push(value(floor).map_or("lost".into(), &show));
+        }
+        line
+    }
+
+    fn ratio_line(&self, name: &str, workload: &str) -> Vec<String> {
+        let cell = |subject: &&str| {
+            if *subject == self.baseline {
+                return "1 ".into();
+            }
+            let Some(c) = self.report.comparison(self.suite, workload, subject) else {
+                return "lost ".into();
+            };
+            let mark = match c.verdict {
+                Verdict::Go => '+',
+                Verdict::Neutral => ' ',
+                Verdict::NoGo => '-',
+            };
+            format!("{}{mark}", digits(c.ratio))
+        };
+        std::iter::once(name.to_owned()).chain(self.subjects.iter().map(cell)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Samples;
+
+    fn report() -> Report {
+        let mut s = Samples::new("heap", "ns/op");
+        s.cell("a", "base").costs = vec![4.0; 3];
+        s.cell("a", "fast").costs = vec![2.0; 3];
+        s.cell("b", "base").costs = vec![1.0; 3];
+        s.cell("b", "fast").failure = Some("crashed".into());
+        let mut report = Report::new();
+        s.report_to(&mut report, "base", 0.01);
+        report
+    }
+
+    #[test]
+    fn the_best_of_a_row_is_marked_and_a_lost_row_is_shown() {
+        let report = report();
+        let table = SuiteTable::of(&report, "heap", "base");
+        let lines: Vec<String> = table.time().to_string().lines().skip(2).map(squeeze).collect();
+        assert_eq!(lines, ["a 4.00 2.00*", "b 1.00* lost"]);
+        assert_eq!(table.losses(), "fast lost b: crashed.\n");
+    }
+
+    #[test]
+    fn ratios_stand_against_the_baseline() {
+        let report = report();
+        let table = SuiteTable::of(&report, "heap", "base").ratios().to_string();
+        let lines: Vec<String> = table.lines().skip(2).map(squeeze).collect();
+        assert_eq!(lines, ["a 1 2.00+", "b 1 lost", "geometric mean 1 lost", "95 % interval"]);
+    }
+
+    fn squeeze(line: &str) -> String {
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
