@@ -1,0 +1,223 @@
+//! Large blocks: above 1 MiB, or with an alignment that slabs do not have, each in a span of its own.
+//!
+//! A freed large block stays for the decay as a dirty run, so that the next one finds its pages in
+//! place. Growing takes the free units behind the block when there are any; otherwise the pages
+//! move to a longer run (`mremap`), with as much address space again in reserve, so that a block
+//! that grows step by step moves a logarithmic number of times and copies nothing.
+
+use crate::heap::{Heap, Standing};
+use crate::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, units_for};
+use crate::map::MAP;
+use crate::purge;
+use crate::report::{Misuse, misuse};
+use crate::source::SOURCE;
+use crate::span::{Kind, Span};
+use allod_os::vm;
+use core::ptr;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Room at the start of a span over which large blocks are spread, so that their first bytes do not
+/// all compete for the same cache sets.
+const COLOURS: usize = 4096;
+/// Address space kept in reserve behind a block that grows, at most.
+const MAX_RESERVE: usize = 1 << 30;
+/// Moving pages pays above this size; below, copying is faster.
+pub const MOVE_PAGES_FROM: usize = 256 * 1024;
+
+/// A new large block.
+#[derive(Clone, Copy, Debug)]
+pub struct Large {
+    /// The block; null when memory is out.
+    pub block: *mut u8,
+    /// True when every byte reads as zero.
+    pub clean: bool,
+}
+
+const NONE: Large = Large { block: ptr::null_mut(), clean: false };
+
+fn colour_of(unit: usize, align: usize) -> usize {
+    if align > 64 {
+        return 0;
+    }
+    // Neighbouring spans get colours far apart (golden ratio).
+    (unit.wrapping_mul(0x9E37_79B9) >> 4) % (COLOURS / 64) * 64
+}
+
+/// Takes a large block of `size` bytes at a multiple of `align` (a power of two).
+pub fn alloc(size: usize, align: usize) -> Large {
+    alloc_for(ptr::null_mut(), size, align)
+}
+
+/// Takes a large block that belongs to the first-class heap `h`, or to none when null.
+pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> Large {
+    if size > MAX_SIZE - UNIT || align > MAX_SIZE {
+        return NONE;
+    }
+    let room = if align > 64 { 0 } else { COLOURS - 64 };
+    let units = units_for(size + room).max(1);
+    let Some(run) = SOURCE.take(units, units_for(align).max(1), Kind::Large) else { return NONE };
+    // SAFETY: the run is ours alone.
+    unsafe { enter(h, run.unit, units, size, colour_of(run.unit, align)) };
+    Large { block: start_of(run.unit), clean: run.clean }
+}
+
+fn start_of(unit: usize) -> *mut u8 {
+    // SAFETY: the record of a large block's first unit, written by its owner.
+    unsafe { (*MAP.span(unit)).start as *mut u8 }
+}
+
+/// Makes a run a large block.
+unsafe fn enter(h: *mut Heap, unit: usize, units: usize, size: usize, offset: usize) {
+    // SAFETY: the run is the caller's.
+    unsafe {
+        let span = MAP.span(unit);
+        (*span).start = MAP.address_of(unit) + offset;
+        (*span).bytes = size;
+        (*span).owner.store(h.cast(), Relaxed);
+        MAP.enter(unit, units, &raw mut (*span).bin);
+        if !h.is_null() {
+            (*h).lock.lock();
+            Heap::link_all(h, unit);
+            (*h).lock.unlock();
+        }
+    }
+}
+
+/// Bytes usable in a large block: to the end of its last page.
+///
+/// # Safety
+/// The record of a large block.
+pub unsafe fn usable(span: *const Span) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let end = ((*span).start + (*span).bytes).next_multiple_of(vm::page_size());
+        end - (*span).start
+    }
+}
+
+/// Frees a large block, or reports `p` when it is not the start of it.
+///
+/// # Safety
+/// `span` is the record of the large block that `p` lies in, which nobody uses any more.
+pub unsafe fn free(span: *mut Span, p: *mut u8) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if (*span).start != p as usize {
+            return misuse("free", p, Misuse::NotABlock);
+        }
+        let unit = MAP.unit_of_span(span);
+        let units = (*span).units as usize;
+        let h = (*span).owner.load(Relaxed).cast::<Heap>();
+        if !h.is_null() {
+            (*h).lock.lock();
+            Heap::unlink_all(h, unit);
+            (*h).lock.unlock();
+        }
+        SOURCE.give(unit, units, Kind::Large, false);
+        purge::note_flush(units << UNIT_SHIFT);
+    }
+}
+
+/// Resizes a large block within its span or into the free units behind it. False when that is
+/// not possible; nothing has changed then.
+///
+/// # Safety
+/// `span` is the record of a live large block of the caller's.
+pub unsafe fn resize_in_place(span: *mut Span, size: usize) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let unit = MAP.unit_of_span(span);
+        let offset = (*span).start - MAP.address_of(unit);
+        let old = (*span).units as usize;
+        if size > MAX_SIZE - UNIT {
+            return false;
+        }
+        let new = units_for(offset + size);
+        if new > old {
+            if !SOURCE.extend(unit, old, new, Kind::Large) {
+                return false;
+            }
+            MAP.enter(unit + old, new - old, &raw mut (*span).bin);
+        } else if size < (*span).bytes / 2 && new < old {
+            (*span).units = new as u32;
+            SOURCE.give(unit + new, old - new, Kind::Large, false);
+        }
+        (*span).bytes = size;
+        true
+    }
+}
+
+/// The first-class heap that a span belongs to; null when it is a thread's or nobody's.
+unsafe fn first_class_owner(span: *mut Span) -> *mut Heap {
+    // SAFETY: the record of a live span; heaps are never freed.
+    unsafe {
+        let h = (*span).owner.load(Relaxed).cast::<Heap>();
+        if h.is_null() || (*h).standing() != Standing::Shared { ptr::null_mut() } else { h }
+    }
+}
+
+/// Moves a block of at least [`MOVE_PAGES_FROM`] bytes to a longer run by moving its pages. `from`
+/// is the block, `old` its size in bytes. The old span stays the caller's, its contents gone. Null
+/// when it cannot be done; nothing has changed then.
+///
+/// # Safety
+/// `from` is the start of a live block, alone in its span, of the caller's; its span record `span`
+/// is of a large block or of a slab of one block.
+pub unsafe fn move_to_longer(span: *mut Span, old: usize, size: usize) -> *mut u8 {
+    // SAFETY: the caller's contract; the new run is ours alone.
+    unsafe {
+        let page = vm::page_size();
+        let from = (*span).start;
+        let offset = from % page;
+        if size > MAX_SIZE / 4 {
+            return ptr::null_mut();
+        }
+        let need = units_for(offset + size);
+        let reserve = units_for(size.min(MAX_RESERVE));
+        let run = SOURCE.take_clean(need + reserve, Kind::Large).map(|run| (run, need + reserve));
+        let Some((run, units)) =
+            run.or_else(|| SOURCE.take(need, 1, Kind::Large).map(|run| (run, need)))
+        else {
+            return ptr::null_mut();
+        };
+        enter(first_class_owner(span), run.unit, units, size, offset);
+        let to = start_of(run.unit);
+        let (first, last) = (from - offset, (from + old).next_multiple_of(page));
+        if !vm::move_pages(first, to as usize - offset, last - first) {
+            ptr::copy_nonoverlapping(from as *const u8, to, old);
+        }
+        to
+    }
+}
+
+/// `realloc` of a large block, or of one that becomes large, in place or by moving pages; null when
+/// the ordinary way (allocate, copy, free) has to be taken.
+///
+/// # Safety
+/// `p` is a live block of the caller's with `usable` bytes.
+pub unsafe fn realloc(span: *mut Span, p: *mut u8, size: usize, usable: usize) -> *mut u8 {
+    // SAFETY: the caller's contract.
+    unsafe {
+        debug_assert_eq!((*span).start, p as usize);
+        if (*span).kind() == Kind::Large
+            && size > crate::class::MEDIUM_LIMIT
+            && resize_in_place(span, size)
+        {
+            return p;
+        }
+        if size > usable && usable >= MOVE_PAGES_FROM && size > crate::class::MEDIUM_LIMIT {
+            let to = move_to_longer(span, usable, size);
+            if !to.is_null() {
+                if (*span).kind() == Kind::Large {
+                    free(span, p);
+                } else {
+                    crate::free(p);
+                }
+                return to;
+            }
+        }
+        ptr::null_mut()
+    }
+}
+
+const _: () = assert!(MIN_ALIGN <= 64);

@@ -1,0 +1,150 @@
+//! Settings from the environment, read once at start.
+//!
+//! [`TABLE`] is the one list from which the parser, `allod help settings` and `docs/settings.md`
+//! are made.
+
+use allod_os::{clock, env, io, vm};
+use core::fmt::Write;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+/// One setting.
+pub struct Setting {
+    /// Name of the environment variable.
+    pub name: &'static str,
+    /// What values it takes, for people.
+    pub values: &'static str,
+    /// Value when it is not set.
+    pub default: u32,
+    /// Largest value.
+    pub max: u32,
+    /// What it does, for people.
+    pub help: &'static str,
+    value: AtomicU32,
+}
+
+impl Setting {
+    const fn new(
+        name: &'static str,
+        values: &'static str,
+        default: u32,
+        max: u32,
+        help: &'static str,
+    ) -> Setting {
+        Setting { name, values, default, max, help, value: AtomicU32::new(default) }
+    }
+
+    /// The value in force.
+    #[inline]
+    pub fn get(&self) -> u32 {
+        self.value.load(Relaxed)
+    }
+
+    /// True when the value in force is not zero.
+    #[inline]
+    pub fn on(&self) -> bool {
+        self.get() != 0
+    }
+}
+
+/// Report at exit.
+pub static STATS: Setting =
+    Setting::new("ALLOD_STATS", "0 or 1", 0, 1, "print a report of the heap on stderr at exit");
+/// Decay of freed memory.
+pub static PURGE_DELAY_MS: Setting = Setting::new(
+    "ALLOD_PURGE_DELAY_MS",
+    "milliseconds, 0 to 3600000",
+    500,
+    3_600_000,
+    "how long freed memory is kept for reuse before it goes back to the system",
+);
+/// Background purging.
+pub static BACKGROUND: Setting = Setting::new(
+    "ALLOD_BACKGROUND",
+    "0 or 1",
+    1,
+    1,
+    "let a helper thread give memory back, also when the program has gone idle; with 0 the \
+     program's own calls do it",
+);
+/// Huge pages: 0 never, 1 always, 2 as the system decides.
+pub static HUGEPAGES: Setting = Setting::new(
+    "ALLOD_HUGEPAGES",
+    "0, 1 or 2",
+    2,
+    2,
+    "transparent huge pages: 0 advises against them, 1 asks for them, 2 leaves it to the system",
+);
+/// Words about start and purging.
+pub static VERBOSE: Setting =
+    Setting::new("ALLOD_VERBOSE", "0 or 1", 0, 1, "say on stderr that the heap is in use, and how");
+/// Whether misuse ends the process.
+pub static ABORT: Setting = Setting::new(
+    "ALLOD_ABORT",
+    "0 or 1",
+    1,
+    1,
+    "end the process when a pointer is freed that cannot be; with 0 report it, ignore it and go on",
+);
+
+/// Every setting.
+pub static TABLE: [&Setting; 6] =
+    [&STATS, &PURGE_DELAY_MS, &BACKGROUND, &HUGEPAGES, &VERBOSE, &ABORT];
+
+static READ: AtomicBool = AtomicBool::new(false);
+
+/// Reads the environment, once. Unknown `ALLOD_` names and bad values are named on stderr and
+/// ignored.
+pub fn read() {
+    if READ.swap(true, Relaxed) {
+        return;
+    }
+    env::each_with_prefix(b"ALLOD_", |name, value| {
+        let text = |bytes| core::str::from_utf8(bytes).unwrap_or("?");
+        if crate::knobs::read(name, value) {
+            return;
+        }
+        let Some(s) = TABLE.iter().find(|s| s.name.as_bytes() == name) else {
+            let _ = writeln!(
+                io::Fd::stderr(),
+                "allod: unknown setting {} ignored; `allod help settings` lists them",
+                text(name)
+            );
+            return;
+        };
+        match text(value).parse::<u32>() {
+            Ok(v) if v <= s.max => s.value.store(v, Relaxed),
+            _ => {
+                let _ = writeln!(
+                    io::Fd::stderr(),
+                    "allod: {}={} ignored; it takes {}",
+                    s.name,
+                    text(value),
+                    s.values
+                );
+            }
+        }
+    });
+    if VERBOSE.on() {
+        let _ = writeln!(
+            io::Fd::stderr(),
+            "allod: version {} serves process {}",
+            crate::VERSION,
+            io::pid()
+        );
+    }
+}
+
+/// Milliseconds on the decay clock, modulo 2^32.
+#[inline]
+pub fn now() -> u32 {
+    clock::coarse_millis() as u32
+}
+
+/// Passes the huge-page setting on for newly opened memory.
+pub(crate) fn advise_huge(at: usize, len: usize) {
+    let wish = HUGEPAGES.get();
+    if wish < 2 {
+        // SAFETY: the source has just opened this range of its window.
+        unsafe { vm::advise_huge(at, len, wish == 1) };
+    }
+}

@@ -1,0 +1,422 @@
+//! The slow paths behind the fast ones: refill, flush, remote frees.
+
+use crate::class::{FINE_LIMIT, INFO, MEDIUM_LIMIT, class_of};
+use crate::heap::{Heap, OUTGOING, Standing};
+use crate::large;
+use crate::map::{FREE, MAP};
+use crate::owner::slab_of;
+use crate::purge;
+use crate::remote::{Outgoing, PARCEL, POOL, Parcel};
+use crate::report::{Misuse, misuse};
+use crate::slab;
+use crate::span::Kind;
+use crate::stats;
+use crate::thread::{Here, here, own};
+use core::ptr;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// A parcel is sent early when its blocks add up to this many bytes.
+const PARCEL_BYTES: usize = 256 * 1024;
+/// An inbox this deep is unpacked by a sender when its owner does not.
+const DEEP_INBOX: u32 = 64;
+/// Empty parcels a thread keeps.
+const SPARES: usize = 32;
+/// Flushes in a row after which a grown front cache shrinks.
+const SHRINK_AFTER: u16 = 8;
+
+/// `malloc` where the fast path has nothing: an empty front cache or a size above 4 KiB.
+#[inline(never)]
+pub fn malloc(size: usize) -> *mut u8 {
+    if size > MEDIUM_LIMIT {
+        return large::alloc(size, 1).block;
+    }
+    malloc_class(class_of(size))
+}
+
+/// A block of a class, from the front cache if there is one.
+#[inline]
+pub fn malloc_class(class: usize) -> *mut u8 {
+    match here() {
+        // SAFETY: the heap is this thread's own.
+        Here::Own(h) => unsafe {
+            let bin = &mut (*h).bins[class];
+            let block = *bin.top.sub(1);
+            if block.is_null() {
+                return refill(h, class);
+            }
+            bin.top = bin.top.sub(1);
+            stats::count_malloc(h, bin);
+            block
+        },
+        // SAFETY: taken with the lock held.
+        Here::Shared(h) => unsafe { malloc_shared(h, class) },
+        Here::Nothing => ptr::null_mut(),
+    }
+}
+
+/// A block of a class from a heap that belongs to no thread.
+///
+/// # Safety
+/// `h` is a shared heap.
+pub unsafe fn malloc_shared(h: *mut Heap, class: usize) -> *mut u8 {
+    // SAFETY: the lock is held around every use.
+    unsafe {
+        (*h).lock.lock();
+        let bin = &mut (*h).bins[class];
+        let block = *bin.top.sub(1);
+        let block = if block.is_null() {
+            refill_locked(h, class)
+        } else {
+            bin.top = bin.top.sub(1);
+            stats::count_malloc(h, bin);
+            block
+        };
+        (*h).lock.unlock();
+        block
+    }
+}
+
+/// Fills an empty front cache and takes one block from it. Null when memory is out.
+///
+/// # Safety
+/// `h` is the thread's own and its front cache of the class is empty.
+#[cold]
+#[inline(never)]
+unsafe fn refill(h: *mut Heap, class: usize) -> *mut u8 {
+    // SAFETY: the caller's contract.
+    unsafe {
+        (*h).lock.lock();
+        let block = refill_locked(h, class);
+        (*h).lock.unlock();
+        block
+    }
+}
+
+unsafe fn refill_locked(h: *mut Heap, class: usize) -> *mut u8 {
+    // SAFETY: `h` is locked and its bins are the caller's.
+    unsafe {
+        (*h).slow.refills += 1;
+        if !(*h).inbox.is_empty() || !(*h).pending.is_null() {
+            receive(h, class);
+        }
+        let bin = &mut (*h).bins[class];
+        if bin.len() == 0 {
+            adapt(h, class);
+            let bin = &mut (*h).bins[class];
+            let cap = bin.cap();
+            if cap == 0 {
+                let mut one: [*mut u8; 1] = [ptr::null_mut()];
+                slab::take(h, class, one.as_mut_ptr().add(1), 1);
+                if !one[0].is_null() {
+                    stats::count_malloc(h, bin);
+                }
+                return one[0];
+            }
+            let want = ((*h).classes[class].batch as usize).clamp(1, cap);
+            let first = bin.base.add(1);
+            let top = first.add(want);
+            let got = slab::take(h, class, top, want);
+            if got < want {
+                ptr::copy(top.sub(got), first, got);
+            }
+            bin.top = first.add(got);
+        }
+        let bin = &mut (*h).bins[class];
+        let block = *bin.top.sub(1);
+        if !block.is_null() {
+            bin.top = bin.top.sub(1);
+            stats::count_malloc(h, bin);
+        }
+        block
+    }
+}
+
+/// Adapts a class's front cache to how it is used: refills and flushes in turn mean that it is too
+/// small; refills alone mean that larger batches pay.
+unsafe fn adapt(h: *mut Heap, class: usize) {
+    // SAFETY: `h` is locked and its bins are the caller's.
+    unsafe {
+        if (*h).classes[class].flushes > 0 {
+            Heap::grow_cache(h, class);
+            (*h).classes[class].flushes = 0;
+        }
+        let half = ((*h).bins[class].cap() / 2).max(1);
+        let state = &mut (*h).classes[class];
+        state.batch = (state.batch as usize * 2).min(half) as u16;
+    }
+}
+
+/// `free` where the fast path has nothing: foreign memory, another thread's block, a full cache.
+#[inline(never)]
+pub fn free(p: *mut u8) {
+    let Some(bin) = MAP.bin_of(p) else {
+        if !p.is_null() {
+            misuse("free", p, Misuse::NotABlock);
+        }
+        return;
+    };
+    // SAFETY: the map's entries and the records of entered spans are valid.
+    unsafe {
+        if let Some(span) = MAP.span_of_bin(bin) {
+            return match (*span).kind() {
+                Kind::Large => large::free(span, p),
+                _ => misuse("free", p, Misuse::NotABlock),
+            };
+        }
+        if (*bin).base.is_null() {
+            let what = if bin == FREE.entry() { Misuse::DoubleFree } else { Misuse::NotABlock };
+            return misuse("free", p, what);
+        }
+        let h = (*slab_of(p)).owner.load(Relaxed).cast::<Heap>();
+        let class = (*slab_of(p)).class as usize;
+        match here() {
+            Here::Own(me) if me == h => free_own(h, class, p),
+            _ if (*h).standing() == Standing::Shared => free_locked(h, p),
+            Here::Own(me) => free_remote(me, h, class, p),
+            _ => free_locked(h, p),
+        }
+    }
+}
+
+/// Frees a block of the thread's own whose front cache is full (or whose newest entry it is).
+unsafe fn free_own(h: *mut Heap, class: usize, p: *mut u8) {
+    // SAFETY: the heap and its bins are this thread's own.
+    unsafe {
+        let bin = &mut (*h).bins[class];
+        if *bin.top.sub(1) == p {
+            return misuse("free", p, Misuse::DoubleFree);
+        }
+        if bin.top == bin.end {
+            flush(h, class);
+        }
+        let bin = &mut (*h).bins[class];
+        stats::count_free(bin);
+        if bin.cap() == 0 {
+            (*h).lock.lock();
+            slab::give(h, &[p]);
+            (*h).lock.unlock();
+            return;
+        }
+        *bin.top = p;
+        bin.top = bin.top.add(1);
+    }
+}
+
+/// Returns the older half of a full front cache to the slabs.
+unsafe fn flush(h: *mut Heap, class: usize) {
+    // SAFETY: the heap and its bins are this thread's own.
+    unsafe {
+        let bin = &mut (*h).bins[class];
+        let n = bin.len().div_ceil(2);
+        if n == 0 {
+            return;
+        }
+        let entries = bin.base.add(1);
+        (*h).lock.lock();
+        (*h).slow.flushes += 1;
+        slab::give(h, core::slice::from_raw_parts(entries, n));
+        let left = bin.len() - n;
+        ptr::copy(entries.add(n), entries, left);
+        bin.top = entries.add(left);
+        let state = &mut (*h).classes[class];
+        state.flushes = state.flushes.saturating_add(1);
+        if state.flushes >= SHRINK_AFTER {
+            Heap::shrink_cache(h, class);
+        }
+        (*h).lock.unlock();
+        purge::note_flush(n * INFO[class].size as usize);
+    }
+}
+
+/// Frees a block of a heap that belongs to no thread, or on behalf of a thread that has no heap.
+pub(crate) unsafe fn free_locked(h: *mut Heap, p: *mut u8) {
+    // SAFETY: the lock is held; `p` lies in a slab of `h`.
+    unsafe {
+        (*h).lock.lock();
+        slab::give(h, &[p]);
+        (*h).lock.unlock();
+    }
+}
+
+/// Puts a block of another thread's into the parcel for its owner.
+unsafe fn free_remote(me: *mut Heap, to: *mut Heap, class: usize, p: *mut u8) {
+    // SAFETY: `me` is the thread's own heap; outgoing parcels are touched by their thread only.
+    unsafe {
+        let slot = (*to).id as usize % OUTGOING;
+        if (*me).outgoing[slot].to != to {
+            send(me, slot);
+            (*me).outgoing[slot].to = to;
+        }
+        if (*me).outgoing[slot].parcel.is_null() {
+            let parcel = new_parcel(me);
+            if parcel.is_null() {
+                return free_locked(to, p);
+            }
+            (*parcel).count = 0;
+            (*parcel).bytes = 0;
+            (*me).outgoing[slot].parcel = parcel;
+        }
+        let parcel = (*me).outgoing[slot].parcel;
+        (*parcel).items[(*parcel).count as usize] = p;
+        (*parcel).count += 1;
+        (*parcel).bytes += INFO[class].size as usize;
+        if (*parcel).count as usize == PARCEL || (*parcel).bytes >= PARCEL_BYTES {
+            send(me, slot);
+        }
+    }
+}
+
+unsafe fn new_parcel(me: *mut Heap) -> *mut Parcel {
+    // SAFETY: spares are touched by their thread only.
+    unsafe {
+        if (*me).spare.is_null() {
+            (*me).spare = POOL.take(SPARES / 2);
+            (*me).spares = SPARES / 2;
+        }
+        let parcel = (*me).spare;
+        if !parcel.is_null() {
+            (*me).spare = (*parcel).next;
+            (*me).spares = (*me).spares.saturating_sub(1);
+        }
+        parcel
+    }
+}
+
+/// Sends the parcel in a slot, if there is one.
+unsafe fn send(me: *mut Heap, slot: usize) {
+    // SAFETY: the parcel is ours until pushed; heaps are never freed.
+    unsafe {
+        let Outgoing { to, parcel } = &mut (*me).outgoing[slot];
+        if parcel.is_null() {
+            return;
+        }
+        let (to, sent, bytes) = (*to, *parcel, (**parcel).bytes);
+        *parcel = ptr::null_mut();
+        (*me).slow.parcels_sent += 1;
+        let depth = (*to).inbox.push(sent);
+        let unattended = (*to).standing() != Standing::Attached;
+        if (unattended || depth > DEEP_INBOX) && (*to).lock.try_lock() {
+            settle_mail(to);
+            (*to).lock.unlock();
+        }
+        purge::note_flush(bytes);
+    }
+}
+/// Sends everything a thread has collected for others.
+///
+/// # Safety
+/// `me` is the calling thread's own heap.
+pub unsafe fn send_all(me: *mut Heap) {
+    for slot in 0..OUTGOING {
+        // SAFETY: the caller's contract.
+        unsafe { send(me, slot) };
+    }
+}
+
+/// Unpacks waiting parcels into the front caches until the class has a block.
+unsafe fn receive(h: *mut Heap, class: usize) {
+    // SAFETY: `h` is locked, its bins are the caller's, taken parcels are ours.
+    unsafe {
+        loop {
+            if (*h).pending.is_null() {
+                (*h).pending = (*h).inbox.take_all();
+                if (*h).pending.is_null() {
+                    return;
+                }
+            }
+            let parcel = (*h).pending;
+            (*h).pending = (*parcel).next;
+            for &p in &(&(*parcel).items)[..(*parcel).count as usize] {
+                let bin = MAP.bin_at(MAP.unit_of(p as usize));
+                if *(*bin).top.sub(1) == p {
+                    misuse("free", p, Misuse::DoubleFree);
+                } else if (*bin).top == (*bin).end {
+                    slab::give(h, &[p]);
+                } else {
+                    *(*bin).top = p;
+                    (*bin).top = (*bin).top.add(1);
+                }
+            }
+            (*h).slow.parcels_received += 1;
+            keep_parcel(h, parcel);
+            if (*h).bins[class].len() > 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// Unpacks all waiting parcels into the slabs, for an owner that does not do it.
+///
+/// # Safety
+/// `h` is locked.
+pub unsafe fn settle_mail(h: *mut Heap) {
+    // SAFETY: the caller's contract; taken parcels are ours.
+    unsafe {
+        loop {
+            if (*h).pending.is_null() {
+                (*h).pending = (*h).inbox.take_all();
+            }
+            let parcel = (*h).pending;
+            if parcel.is_null() {
+                return;
+            }
+            (*h).pending = (*parcel).next;
+            slab::give(h, &(&(*parcel).items)[..(*parcel).count as usize]);
+            POOL.put(parcel);
+        }
+    }
+}
+
+/// Keeps an empty parcel for the next remote free, or returns it to the pool.
+unsafe fn keep_parcel(h: *mut Heap, parcel: *mut Parcel) {
+    // SAFETY: the parcel is ours; in a thread's own slow path its spares may be touched.
+    unsafe {
+        if own() == Some(h) && (*h).spares < SPARES {
+            (*parcel).next = (*h).spare;
+            (*h).spare = parcel;
+            (*h).spares += 1;
+        } else {
+            POOL.put(parcel);
+        }
+    }
+}
+
+/// A block of `size` bytes at a multiple of `align`, a power of two above 16.
+#[inline(never)]
+pub fn aligned(align: usize, size: usize) -> *mut u8 {
+    match aligned_class(align, size) {
+        Some(class) => malloc_class(class),
+        None => large::alloc(size, align).block,
+    }
+}
+
+/// The class whose blocks all lie at multiples of `align`, if there is one for the size.
+///
+/// Slabs start their blocks at a multiple of the block size's largest power of two (at least 64).
+#[inline]
+pub fn aligned_class(align: usize, size: usize) -> Option<usize> {
+    if align > 4096 || size > FINE_LIMIT - 4096 {
+        return None;
+    }
+    let mut class = class_of(size.max(1).next_multiple_of(align));
+    while INFO[class].size as usize & (align - 1) != 0 {
+        class += 1;
+    }
+    (INFO[class].size as usize <= FINE_LIMIT).then_some(class)
+}
+
+/// Empties the calling thread's front caches and mail.
+pub fn empty_own_caches() {
+    if let Some(h) = own() {
+        // SAFETY: the heap is this thread's own.
+        unsafe {
+            send_all(h);
+            (*h).lock.lock();
+            crate::thread::empty_caches(h);
+            settle_mail(h);
+            slab::release_empty_current(h);
+            (*h).lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Environment variables, read without allocating.
+
+use core::ffi::CStr;
+
+unsafe extern "C" {
+    static mut environ: *const *const libc::c_char;
+}
+
+/// Calls `f` with name and value of every environment variable that starts with `prefix`.
+///
+/// Meant for start-up: reading while another thread calls `setenv` is a race, as in C.
+pub fn each_with_prefix(prefix: &[u8], mut f: impl FnMut(&[u8], &[u8])) {
+    // SAFETY: `environ` is null or a null-terminated array of C strings; start-up has one thread.
+    unsafe {
+        let mut at = environ;
+        while !at.is_null() && !(*at).is_null() {
+            let entry = CStr::from_ptr(*at).to_bytes();
+            at = at.add(1);
+            if !entry.starts_with(prefix) {
+                continue;
+            }
+            if let Some(eq) = entry.iter().position(|&b| b == b'=') {
+                f(&entry[..eq], &entry[eq + 1..]);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Words to a file descriptor without a buffer of the C library's, and the end of the process.
+
+use core::fmt;
+
+/// A writer to a file descriptor that collects up to 512 bytes, so that a line goes out whole.
+///
+/// Keeps `errno`; errors of the descriptor are ignored, for there is nobody to tell.
+pub struct Fd {
+    fd: i32,
+    used: usize,
+    bytes: [u8; 512],
+}
+
+impl Fd {
+    /// A writer to file descriptor `fd`, which it does not close.
+    pub fn new(fd: i32) -> Fd {
+        Fd { fd, used: 0, bytes: [0; 512] }
+    }
+
+    /// A writer to standard error.
+    pub fn stderr() -> Fd {
+        Fd::new(2)
+    }
+
+    fn flush(&mut self) {
+        let mut rest = &self.bytes[..self.used];
+        // SAFETY: errno's address is valid; write reads only the slice.
+        unsafe {
+            let errno = *libc::__errno_location();
+            while !rest.is_empty() {
+                let n = libc::write(self.fd, rest.as_ptr().cast(), rest.len());
+                if n <= 0 {
+                    break;
+                }
+                rest = &rest[n as usize..];
+            }
+            *libc::__errno_location() = errno;
+        }
+        self.used = 0;
+    }
+}
+
+impl fmt::Write for Fd {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        for &b in s.as_bytes() {
+            if self.used == self.bytes.len() {
+                self.flush();
+            }
+            self.bytes[self.used] = b;
+            self.used += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Fd {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// A copy of standard error that stays open when the program closes its own; 2 when none can be had.
+pub fn keep_stderr() -> i32 {
+    // SAFETY: fcntl on a descriptor number touches no memory.
+    let fd = unsafe { libc::fcntl(2, libc::F_DUPFD_CLOEXEC, 200) };
+    if fd < 0 { 2 } else { fd }
+}
+
+/// Ends the process as `abort` does (SIGABRT).
+pub fn abort() -> ! {
+    // SAFETY: abort has no preconditions.
+    unsafe { libc::abort() }
+}
+
+/// The number of this process.
+pub fn pid() -> u32 {
+    // SAFETY: getpid cannot fail.
+    unsafe { libc::getpid() as u32 }
+}

@@ -1,0 +1,227 @@
+//! The thread slot, the thread pointer, exit hooks and helper threads.
+//!
+//! The **thread slot** is one thread-local pointer that is reached in two instructions, also from a
+//! shared library: the symbol is defined in assembly and read in the initial-exec form, so no call
+//! to `__tls_get_addr` stands in `malloc`. [`thread_slot!`](crate::thread_slot) defines one with a
+//! non-null initial value, so that the fast path needs no test for "first call on this thread".
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// Defines a thread slot: module `$name` with `get() -> *mut $ty` and `set(*mut $ty)`.
+///
+/// `$init` is a `static` whose address every thread starts with; `$symbol` names the thread-local
+/// in the object file and must be unique in the program.
+#[macro_export]
+macro_rules! thread_slot {
+    ($(#[$doc:meta])* $vis:vis mod $name:ident: *mut $ty:ty = $init:path, symbol $symbol:literal) => {
+        $(#[$doc])*
+        $vis mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            core::arch::global_asm!(
+                ".pushsection .tdata,\"awT\",@progbits",
+                concat!(".globl ", $symbol),
+                concat!(".hidden ", $symbol),
+                concat!(".type ", $symbol, ",@object"),
+                concat!(".size ", $symbol, ",8"),
+                ".p2align 3",
+                concat!($symbol, ":"),
+                ".quad {init}",
+                ".popsection",
+                init = sym $init,
+            );
+
+            /// The calling thread's pointer. Never null. Two instructions.
+            #[inline(always)]
+            $vis fn get() -> *mut $ty {
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: reads the thread-local defined above in the initial-exec form.
+                unsafe {
+                    let p: *mut $ty;
+                    core::arch::asm!(
+                        concat!("mov {p}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                        "mov {p}, qword ptr fs:[{p}]",
+                        p = out(reg) p,
+                        options(pure, readonly, nostack, preserves_flags),
+                    );
+                    p
+                }
+                #[cfg(target_arch = "aarch64")]
+                // SAFETY: reads the thread-local defined above in the initial-exec form.
+                unsafe {
+                    let p: *mut $ty;
+                    core::arch::asm!(
+                        concat!("adrp {p}, :gottprel:", $symbol),
+                        concat!("ldr {p}, [{p}, :gottprel_lo12:", $symbol, "]"),
+                        "mrs {t}, tpidr_el0",
+                        "ldr {p}, [{t}, {p}]",
+                        p = out(reg) p,
+                        t = out(reg) _,
+                        options(pure, readonly, nostack, preserves_flags),
+                    );
+                    p
+                }
+                #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+                fallback::SLOT.with(|s| s.get())
+            }
+
+            /// Sets the calling thread's pointer.
+            #[inline]
+            $vis fn set(p: *mut $ty) {
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: writes the thread-local defined above.
+                unsafe {
+                    core::arch::asm!(
+                        concat!("mov {t}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                        "mov qword ptr fs:[{t}], {p}",
+                        p = in(reg) p,
+                        t = out(reg) _,
+                        options(nostack, preserves_flags),
+                    );
+                }
+                #[cfg(target_arch = "aarch64")]
+                // SAFETY: writes the thread-local defined above.
+                unsafe {
+                    core::arch::asm!(
+                        concat!("adrp {t}, :gottprel:", $symbol),
+                        concat!("ldr {t}, [{t}, :gottprel_lo12:", $symbol, "]"),
+                        "mrs {u}, tpidr_el0",
+                        "str {p}, [{u}, {t}]",
+                        p = in(reg) p,
+                        t = out(reg) _,
+                        u = out(reg) _,
+                        options(nostack, preserves_flags),
+                    );
+                }
+                #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+                fallback::SLOT.with(|s| s.set(p));
+            }
+
+            #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+            mod fallback {
+                extern crate std;
+                use core::cell::Cell;
+                std::thread_local! {
+                    pub(super) static SLOT: Cell<*mut $ty> =
+                        const { Cell::new((&raw const $init).cast_mut().cast()) };
+                }
+            }
+        }
+    };
+}
+
+/// A number that no two living threads share and that is never 0: the address of the thread's
+/// control block. One instruction.
+#[inline(always)]
+pub fn pointer() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: on x86-64 the word at fs:0 is the thread control block's own address (System V ABI).
+    unsafe {
+        let p: usize;
+        core::arch::asm!(
+            "mov {p}, qword ptr fs:[0]",
+            p = out(reg) p,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+        p
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: reading the thread pointer register has no effect on memory.
+    unsafe {
+        let p: usize;
+        core::arch::asm!(
+            "mrs {p}, tpidr_el0",
+            p = out(reg) p,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+        p
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    // SAFETY: errno lives in thread-local storage, so its address names the thread.
+    unsafe {
+        libc::__errno_location() as usize
+    }
+}
+
+const NO_KEY: u32 = u32::MAX;
+
+/// A hook that runs when a thread that armed it ends.
+///
+/// It is a POSIX thread-specific key. Its destructor runs after C++ and Rust thread-local
+/// destructors, in no fixed order among other keys.
+pub struct ExitHook(AtomicU32);
+
+impl Default for ExitHook {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ExitHook {
+    /// A hook without a key yet.
+    pub const fn new() -> ExitHook {
+        ExitHook(AtomicU32::new(NO_KEY))
+    }
+
+    /// Registers the function. Call once, before any thread arms the hook. False when the system
+    /// has no key left.
+    pub fn register(&self, run: unsafe extern "C" fn(*mut c_void)) -> bool {
+        let mut key: libc::pthread_key_t = 0;
+        // SAFETY: `key` is a valid place for the answer.
+        if unsafe { libc::pthread_key_create(&mut key, Some(run)) } != 0 {
+            return false;
+        }
+        self.0.store(key, Ordering::Release);
+        true
+    }
+
+    /// Has the function run with `value` (not null) when the calling thread ends.
+    pub fn arm(&self, value: *mut c_void) {
+        let key = self.0.load(Ordering::Acquire);
+        if key != NO_KEY {
+            // SAFETY: the key was created by `register`.
+            unsafe { libc::pthread_setspecific(key, value) };
+        }
+    }
+}
+
+/// Registers functions to run around `fork`: before it in the parent, after it in parent and child.
+pub fn at_fork(before: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) {
+    // SAFETY: plain functions that stay loaded as long as this library does.
+    unsafe { libc::pthread_atfork(Some(before), Some(parent), Some(child)) };
+}
+
+/// Starts a detached helper thread on a small stack with all signals blocked.
+///
+/// The C library allocates while it does so; hold no lock that allocation may need. False when the
+/// system refuses.
+pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
+    // SAFETY: attributes and masks are initialised by the calls before their use.
+    unsafe {
+        let mut attr: libc::pthread_attr_t = core::mem::zeroed();
+        if libc::pthread_attr_init(&mut attr) != 0 {
+            return false;
+        }
+        libc::pthread_attr_setdetachstate(&mut attr, libc::PTHREAD_CREATE_DETACHED);
+        // The C library adds what thread-local storage needs; a refusal leaves the default size.
+        libc::pthread_attr_setstacksize(&mut attr, 128 * 1024);
+        let mut all: libc::sigset_t = core::mem::zeroed();
+        let mut old: libc::sigset_t = core::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
+        let mut id: libc::pthread_t = core::mem::zeroed();
+        let r = libc::pthread_create(&mut id, &attr, run, core::ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_SETMASK, &old, core::ptr::null_mut());
+        libc::pthread_attr_destroy(&mut attr);
+        r == 0
+    }
+}
+
+/// Gives the processor to another thread.
+pub fn yield_now() {
+    // SAFETY: no preconditions.
+    unsafe { libc::sched_yield() };
+}

@@ -1,0 +1,152 @@
+//! Address space: reserve it, commit it, give pages back, move pages.
+//!
+//! A [`Window`] is one contiguous stretch of addresses. Where the system allows it, it is reserved
+//! in one call with no access (which costs neither memory nor commit charge) and opened piece by
+//! piece. Where it does not (`ulimit -v`, small containers), the same addresses are mapped piece by
+//! piece when they are needed, without ever replacing a mapping that somebody else made there.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// A stretch of addresses that belongs to Allod, wholly or piece by piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// First address.
+    pub base: usize,
+    /// Length in bytes.
+    pub len: usize,
+    /// True when the whole stretch is reserved, so that [`Window::commit`] cannot collide.
+    pub reserved: bool,
+}
+
+/// Bytes in a page of the running system (4096 on x86-64). Cheap after the first call.
+pub fn page_size() -> usize {
+    static SIZE: AtomicUsize = AtomicUsize::new(0);
+    let known = SIZE.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    // SAFETY: sysconf has no preconditions.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let size = if size > 0 { size as usize } else { 4096 };
+    SIZE.store(size, Ordering::Relaxed);
+    size
+}
+
+/// True when the process may only use a limited amount of address space (`ulimit -v`).
+pub fn address_space_is_limited() -> bool {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the answer.
+    let ok = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;
+    ok && limit.rlim_cur != libc::RLIM_INFINITY
+}
+
+const RESERVE_FLAGS: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+
+/// `mmap` of private anonymous memory; `None` when refused. `errno` is the system's.
+fn map(addr: usize, len: usize, prot: i32, flags: i32) -> Option<usize> {
+    // SAFETY: without MAP_FIXED (never passed here but as MAP_FIXED_NOREPLACE) an anonymous
+    // mapping replaces no existing memory.
+    let p = unsafe { libc::mmap(addr as *mut _, len, prot, flags, -1, 0) };
+    (p != libc::MAP_FAILED).then_some(p as usize)
+}
+
+/// Gives a mapping back whole.
+///
+/// # Safety
+/// The caller made the mapping and nothing in it is in use.
+unsafe fn unmap(addr: usize, len: usize) {
+    // SAFETY: the caller owns the mapping.
+    unsafe { libc::munmap(addr as *mut _, len) };
+}
+
+impl Window {
+    /// Reserves `len` bytes of address space without access, aligned to `align` (a power of two).
+    ///
+    /// Costs no memory. `None` when the system refuses.
+    pub fn reserve(len: usize, align: usize) -> Option<Window> {
+        let total = len.checked_add(align)?;
+        let raw = map(0, total, libc::PROT_NONE, RESERVE_FLAGS)?;
+        let base = raw.next_multiple_of(align);
+        // SAFETY: head and tail are parts of the mapping just made, outside the window.
+        unsafe {
+            if base > raw {
+                unmap(raw, base - raw);
+            }
+            if raw + total > base + len {
+                unmap(base + len, raw + total - base - len);
+            }
+        }
+        Some(Window { base, len, reserved: true })
+    }
+
+    /// Picks `len` bytes of address space where nothing is mapped now, without reserving them.
+    pub fn unreserved(len: usize, align: usize) -> Window {
+        // Far from where the kernel places programs, stacks and libraries, at a place that differs
+        // from run to run as the stack's does.
+        let here = 0usize;
+        let noise = (&raw const here as usize >> 12) & 0xfff;
+        let base = (0x1000_0000_0000 + noise * 0x1_0000_0000).next_multiple_of(align);
+        Window { base, len, reserved: false }
+    }
+
+    /// Makes `at..at+len` readable and writable; fresh memory reads as zero.
+    ///
+    /// Returns false when the system refuses (out of memory or, in an unreserved window, when
+    /// somebody else has mapped something there). The range must lie in the window and be whole
+    /// pages; committing twice in a reserved window is harmless.
+    #[must_use]
+    pub fn commit(&self, at: usize, len: usize) -> bool {
+        debug_assert!(at >= self.base && at + len <= self.base + self.len);
+        let rw = libc::PROT_READ | libc::PROT_WRITE;
+        if self.reserved {
+            // SAFETY: the range lies in our own reservation.
+            return unsafe { libc::mprotect(at as *mut _, len, rw) } == 0;
+        }
+        match map(at, len, rw, RESERVE_FLAGS | libc::MAP_FIXED_NOREPLACE) {
+            Some(got) if got == at => true,
+            Some(got) => {
+                // A kernel older than 4.17 takes the address as a hint only.
+                // SAFETY: the mapping was just made here and nobody has seen it.
+                unsafe { unmap(got, len) };
+                false
+            }
+            None => false,
+        }
+    }
+}
+
+/// Gives the memory of whole pages back to the system; they read as zero when touched again.
+///
+/// Returns false when the system refuses, as it does for locked pages; their contents then stay.
+///
+/// # Safety
+/// The pages are committed, and nothing in them is in use.
+pub unsafe fn purge(at: usize, len: usize) -> bool {
+    // SAFETY: the caller owns the pages.
+    unsafe { libc::madvise(at as *mut _, len, libc::MADV_DONTNEED) == 0 }
+}
+
+/// Moves the pages of `from..from+len` to `to`, leaving zero pages behind, without copying.
+///
+/// Returns false when the system cannot (kernel older than 5.7): nothing has changed then.
+///
+/// # Safety
+/// Both ranges are committed whole pages owned by the caller, do not overlap, and nothing in the
+/// destination is in use.
+pub unsafe fn move_pages(from: usize, to: usize, len: usize) -> bool {
+    const MREMAP_DONTUNMAP: i32 = 4;
+    let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED | MREMAP_DONTUNMAP;
+    // SAFETY: the caller owns both ranges; DONTUNMAP keeps the source mapped.
+    let p = unsafe { libc::mremap(from as *mut _, len, len, flags, to as *mut libc::c_void) };
+    p as usize == to
+}
+
+/// Asks for (`true`) or against (`false`) transparent huge pages in a range. Advice only.
+///
+/// # Safety
+/// The range is a committed part of the caller's window.
+pub unsafe fn advise_huge(at: usize, len: usize, huge: bool) {
+    let advice = if huge { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
+    // SAFETY: advice changes no contents; the caller owns the range.
+    unsafe { libc::madvise(at as *mut _, len, advice) };
+}
