@@ -8,7 +8,14 @@ use libc::{ENOMEM, c_void};
 /// A size of 0 gives a unique pointer that may be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
-    or_enomem(allod_heap::malloc(size))
+    allod_heap::fast::malloc_or(size, malloc_cold).cast()
+}
+
+/// The rest of `malloc`, apart so that the straight line needs no stack frame.
+#[cold]
+#[inline(never)]
+fn malloc_cold(size: usize) -> *mut u8 {
+    or_enomem(allod_heap::malloc_slow(size)).cast()
 }
 
 /// C `calloc`: `count * size` zero bytes, or null with `ENOMEM` (also when the product overflows).

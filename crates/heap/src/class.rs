@@ -117,7 +117,7 @@ const fn info(class: usize) -> ClassInfo {
             clamp(32 * 1024 / size, 2, 64) as u16
         },
         max_cap: clamp(1024 * 1024 / size, 8, 2048) as u16,
-        reciprocal: ((1u64 << 40) + size as u64 - 1) / size as u64,
+        reciprocal: (1u64 << 40).div_ceil(size as u64),
     }
 }
 

@@ -4,9 +4,9 @@ use crate::class::{MEDIUM_LIMIT, class_of};
 use crate::heap::{Heap as Core, Standing};
 use crate::large;
 use crate::map::MAP;
+use crate::record::Kind;
 use crate::slow;
 use crate::source::SOURCE;
-use crate::span::Kind;
 use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
 use core::ptr::{self, NonNull};
@@ -136,8 +136,11 @@ impl Heap {
         unsafe {
             (*h).lock.lock();
             slow::settle_mail(h);
-            while (*h).all != 0 {
+            loop {
                 let unit = (*h).all as usize;
+                if unit == 0 {
+                    break;
+                }
                 let span = MAP.span(unit);
                 debug_assert!(matches!((*span).kind(), Kind::Slab | Kind::Large));
                 Core::unlink_all(h, unit);

@@ -16,9 +16,9 @@ use crate::class::{CLASSES, ClassInfo, INFO, SMALL_ENTRIES, class_of};
 use crate::knobs;
 use crate::layout::{UNIT_SHIFT, units_for};
 use crate::map::{Bin, MAP};
+use crate::record::Kind;
 use crate::remote::{Inbox, Outgoing, Parcel};
 use crate::source::SOURCE;
-use crate::span::Kind;
 use crate::stats::{self, SlowCounters};
 use allod_os::lock::Lock;
 use core::ptr;
@@ -198,8 +198,8 @@ impl Heap {
         // SAFETY: the caller's contract; all places lie in the heap's span.
         unsafe {
             let stacks = h.cast::<u8>().add(size_of::<Heap>()).cast::<*mut u8>();
-            for class in 0..CLASSES {
-                let cap = if knobs::cached(class) { INFO[class].first_cap as usize } else { 0 };
+            for (class, info) in INFO.iter().enumerate() {
+                let cap = if knobs::cached(class) { info.first_cap as usize } else { 0 };
                 let bin = &mut (*h).bins[class];
                 bin.base = stacks.add(STACKS.small[class]);
                 bin.top = bin.base.add(1);

@@ -18,19 +18,20 @@
 pub mod class;
 pub mod fast;
 mod first_class;
-pub mod heap;
+mod heap;
 mod knobs;
-pub mod large;
+mod large;
 pub mod layout;
-pub mod map;
+mod map;
 pub mod owner;
 mod purge;
-pub mod remote;
+mod record;
+mod remote;
 mod report;
 pub mod settings;
 mod slab;
 mod slow;
-pub mod source;
+mod source;
 pub mod span;
 pub mod stats;
 mod sync;
@@ -44,8 +45,8 @@ pub use purge::{purge_all, purge_thread};
 use crate::class::{FINE_LIMIT, MEDIUM_LIMIT, class_of};
 use crate::layout::{MAX_SIZE, MIN_ALIGN};
 use crate::map::MAP;
+use crate::record::{Kind, Span};
 use crate::report::{Misuse, misuse};
-use crate::span::{Kind, Span};
 use core::ptr;
 
 /// The version of the heap, as in its package.

@@ -9,14 +9,14 @@
 //! - a unit that holds blocks of a thread: that thread's front cache for their class, so that one
 //!   load gives owner, class and cache together;
 //! - any other span (large block, region, frame, heap's own): the bin at the head of its
-//!   [`Span`](crate::span::Span) record, which no thread owns;
+//!   [`Span`](crate::record::Span) record, which no thread owns;
 //! - no span: one of the static bins below.
 //!
 //! Every bin starts with the same fields, and `thread` never matches for those that are not a
 //! thread's own, so `free` may compare first and ask what it is only on the slow path.
 
 use crate::layout::{UNIT, UNIT_SHIFT};
-use crate::span::Span;
+use crate::record::Span;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 

@@ -1,7 +1,7 @@
 //! What the span map knows of any address.
 
 use crate::map::{FOREIGN, FREE, INTERNAL, MAP};
-use crate::span::{Kind, Span};
+use crate::record::{Kind, Span};
 use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -53,13 +53,13 @@ impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Owner::Unknown => write!(f, "memory unknown to Allod"),
-            Owner::Block { start, size, offset, .. } if offset == 0 => {
+            Owner::Block { start, size, offset: 0, .. } => {
                 write!(f, "start of the {size}-byte block {start:#x}")
             }
             Owner::Block { start, size, offset, .. } => {
                 write!(f, "{offset} bytes inside the {size}-byte block {start:#x}")
             }
-            Owner::Large { start, size, offset } if offset == 0 => {
+            Owner::Large { start, size, offset: 0 } => {
                 write!(f, "start of the large block {start:#x} of {size} bytes")
             }
             Owner::Large { start, size, offset } => {

@@ -10,10 +10,10 @@ use crate::heap::Heap;
 use crate::layout::UNIT;
 use crate::map::MAP;
 use crate::owner::slab_of;
+use crate::record::{BITMAP_WORDS, Kind, Span};
 use crate::report::{Misuse, misuse};
 use crate::settings;
 use crate::source::SOURCE;
-use crate::span::{BITMAP_WORDS, Kind, Span};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Writes up to `want` free blocks downwards from `below` so that the lowest address comes to lie

@@ -8,10 +8,10 @@
 
 use crate::layout::{UNIT, UNIT_SHIFT, WINDOW_SHIFT};
 use crate::map::{FOREIGN, FREE, INTERNAL, MAP};
+use crate::record::{Kind, Span};
 use crate::settings;
-use crate::span::{Kind, Span};
 use allod_os::lock::Lock;
-use allod_os::vm::{self, Window};
+use allod_os::vm::{self, Refused, Window};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -275,13 +275,6 @@ impl Source {
         self.purged_bytes.fetch_add(bytes as u64, Relaxed);
         self.purges.fetch_add(1, Relaxed);
     }
-
-    /// Bytes of address space whose records and map words cost memory: (map and records open).
-    pub fn opened(&self) -> (usize, usize) {
-        self.locked(|s| {
-            (s.map_open - MAP.address_of(0), s.units_open.saturating_sub(s.first_unit()))
-        })
-    }
 }
 
 impl State {
@@ -323,7 +316,7 @@ impl State {
         let need = (w.base + limit * 8).next_multiple_of(vm::page_size());
         let step = if w.reserved { 1 << 18 } else { 1 << 12 };
         let to = need.next_multiple_of(step).min(w.base + map_len(w.len));
-        open(&w, &mut self.map_open, to, need)
+        open(&w, &mut self.map_open, to, need).is_ok()
     }
 
     /// Opens `count` more units at the frontier, with their words and records, as a clean run.
@@ -342,36 +335,28 @@ impl State {
             let page = vm::page_size();
             let need = records.next_multiple_of(page);
             let to = need.next_multiple_of(if w.reserved { 1 << 20 } else { page });
-            if !open(&w, &mut self.records_open, to, need) {
+            if open(&w, &mut self.records_open, to, need).is_err() {
                 return false;
             }
             let to = end.next_multiple_of(if w.reserved { 64 << 20 } else { 1 << 20 });
             let opened = open(&w, &mut self.units_open, to.min(w.base + w.len), end);
-            let entry = if opened { FREE.entry() } else { FOREIGN.entry() };
-            if !opened && (w.reserved || !self.step_over(end)) {
-                return false;
-            }
+            let entry = match opened {
+                Ok(()) => FREE.entry(),
+                // Somebody else's mapping stands in the way: step over it.
+                Err(Refused::Occupied) => FOREIGN.entry(),
+                Err(Refused::Memory) => return false,
+            };
+            self.units_open = self.units_open.max(end);
             // SAFETY: words up to `from + count` were just opened.
             unsafe { MAP.enter(from, count, entry) };
             MAP.extend(from + count);
-            if opened {
+            if opened.is_ok() {
                 settings::advise_huge(MAP.address_of(from), count * UNIT);
                 self.insert(source, from, count, true, 0);
                 return true;
             }
         }
         false
-    }
-
-    /// In an unreserved window: counts the stretch up to `end` as somebody else's if it is a
-    /// mapping that stands in the way, and not the system that has no more memory.
-    fn step_over(&mut self, end: usize) -> bool {
-        // SAFETY: errno's address is valid.
-        if unsafe { *libc::__errno_location() } != libc::EEXIST {
-            return false;
-        }
-        self.units_open = end;
-        true
     }
 
     fn take(&mut self, source: &Source, units: usize, align: usize) -> Option<Run> {
@@ -570,14 +555,18 @@ impl State {
 }
 
 /// Opens pages from `*at`, to `to` if possible, else to `need`.
-fn open(w: &Window, at: &mut usize, to: usize, need: usize) -> bool {
-    for goal in [to, need] {
-        if *at >= goal || w.commit(*at, goal - *at) {
-            *at = goal.max(*at);
-            return true;
-        }
+fn open(w: &Window, at: &mut usize, to: usize, need: usize) -> Result<(), Refused> {
+    if *at >= need {
+        return Ok(());
     }
-    false
+    let goal = if w.commit(*at, to - *at).is_ok() {
+        to
+    } else {
+        w.commit(*at, need - *at)?;
+        need
+    };
+    *at = goal;
+    Ok(())
 }
 
 /// Bytes of map for a window of `len` bytes.

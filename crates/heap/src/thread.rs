@@ -118,7 +118,7 @@ fn attach() -> Here {
         start();
     }
     // The C library may allocate here; the slot already serves it.
-    HOOK.arm((PUT_OFF + 1) as *mut c_void);
+    HOOK.arm(PUT_OFF + 1);
     Here::Own(h)
 }
 
@@ -142,7 +142,7 @@ static ON_LOAD: extern "C" fn() = on_load;
 unsafe extern "C" fn on_thread_exit(left: *mut c_void) {
     let left = left as usize - 1;
     if left > 0 {
-        HOOK.arm(left as *mut c_void);
+        HOOK.arm(left);
         return;
     }
     if let Some(h) = own() {

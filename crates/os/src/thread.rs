@@ -178,12 +178,12 @@ impl ExitHook {
         true
     }
 
-    /// Has the function run with `value` (not null) when the calling thread ends.
-    pub fn arm(&self, value: *mut c_void) {
+    /// Has the function run with `value` (not 0) when the calling thread ends.
+    pub fn arm(&self, value: usize) {
         let key = self.0.load(Ordering::Acquire);
         if key != NO_KEY {
             // SAFETY: the key was created by `register`.
-            unsafe { libc::pthread_setspecific(key, value) };
+            unsafe { libc::pthread_setspecific(key, value as *const c_void) };
         }
     }
 }

@@ -18,6 +18,26 @@ pub struct Window {
     pub reserved: bool,
 }
 
+/// Why memory could not be committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The system has no more, or does not allow more.
+    Memory,
+    /// Somebody else has mapped something there (unreserved windows only).
+    Occupied,
+}
+
+/// Runs `f` and puts `errno` back as it was: allocation that succeeds in the end leaves it alone.
+fn keeping_errno<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: errno's address is always valid in the calling thread.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let r = f();
+        *libc::__errno_location() = errno;
+        r
+    }
+}
+
 /// Bytes in a page of the running system (4096 on x86-64). Cheap after the first call.
 pub fn page_size() -> usize {
     static SIZE: AtomicUsize = AtomicUsize::new(0);
@@ -65,7 +85,7 @@ impl Window {
     /// Costs no memory. `None` when the system refuses.
     pub fn reserve(len: usize, align: usize) -> Option<Window> {
         let total = len.checked_add(align)?;
-        let raw = map(0, total, libc::PROT_NONE, RESERVE_FLAGS)?;
+        let raw = keeping_errno(|| map(0, total, libc::PROT_NONE, RESERVE_FLAGS))?;
         let base = raw.next_multiple_of(align);
         // SAFETY: head and tail are parts of the mapping just made, outside the window.
         unsafe {
@@ -91,27 +111,32 @@ impl Window {
 
     /// Makes `at..at+len` readable and writable; fresh memory reads as zero.
     ///
-    /// Returns false when the system refuses (out of memory or, in an unreserved window, when
-    /// somebody else has mapped something there). The range must lie in the window and be whole
-    /// pages; committing twice in a reserved window is harmless.
-    #[must_use]
-    pub fn commit(&self, at: usize, len: usize) -> bool {
+    /// The range must lie in the window and be whole pages; committing twice in a reserved window
+    /// is harmless. Leaves `errno` alone.
+    pub fn commit(&self, at: usize, len: usize) -> Result<(), Refused> {
         debug_assert!(at >= self.base && at + len <= self.base + self.len);
         let rw = libc::PROT_READ | libc::PROT_WRITE;
-        if self.reserved {
-            // SAFETY: the range lies in our own reservation.
-            return unsafe { libc::mprotect(at as *mut _, len, rw) } == 0;
-        }
-        match map(at, len, rw, RESERVE_FLAGS | libc::MAP_FIXED_NOREPLACE) {
-            Some(got) if got == at => true,
-            Some(got) => {
-                // A kernel older than 4.17 takes the address as a hint only.
-                // SAFETY: the mapping was just made here and nobody has seen it.
-                unsafe { unmap(got, len) };
-                false
+        keeping_errno(|| {
+            if self.reserved {
+                // SAFETY: the range lies in our own reservation.
+                let r = unsafe { libc::mprotect(at as *mut _, len, rw) };
+                return if r == 0 { Ok(()) } else { Err(Refused::Memory) };
             }
-            None => false,
-        }
+            match map(at, len, rw, RESERVE_FLAGS | libc::MAP_FIXED_NOREPLACE) {
+                Some(got) if got == at => Ok(()),
+                Some(got) => {
+                    // A kernel older than 4.17 takes the address as a hint only.
+                    // SAFETY: the mapping was just made here and nobody has seen it.
+                    unsafe { unmap(got, len) };
+                    Err(Refused::Occupied)
+                }
+                // SAFETY: errno's address is always valid in the calling thread.
+                None if unsafe { *libc::__errno_location() } == libc::EEXIST => {
+                    Err(Refused::Occupied)
+                }
+                None => Err(Refused::Memory),
+            }
+        })
     }
 }
 
@@ -123,7 +148,7 @@ impl Window {
 /// The pages are committed, and nothing in them is in use.
 pub unsafe fn purge(at: usize, len: usize) -> bool {
     // SAFETY: the caller owns the pages.
-    unsafe { libc::madvise(at as *mut _, len, libc::MADV_DONTNEED) == 0 }
+    keeping_errno(|| unsafe { libc::madvise(at as *mut _, len, libc::MADV_DONTNEED) == 0 })
 }
 
 /// Moves the pages of `from..from+len` to `to`, leaving zero pages behind, without copying.
@@ -137,7 +162,9 @@ pub unsafe fn move_pages(from: usize, to: usize, len: usize) -> bool {
     const MREMAP_DONTUNMAP: i32 = 4;
     let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED | MREMAP_DONTUNMAP;
     // SAFETY: the caller owns both ranges; DONTUNMAP keeps the source mapped.
-    let p = unsafe { libc::mremap(from as *mut _, len, len, flags, to as *mut libc::c_void) };
+    let p = keeping_errno(|| unsafe {
+        libc::mremap(from as *mut _, len, len, flags, to as *mut libc::c_void)
+    });
     p as usize == to
 }
 
@@ -148,5 +175,5 @@ pub unsafe fn move_pages(from: usize, to: usize, len: usize) -> bool {
 pub unsafe fn advise_huge(at: usize, len: usize, huge: bool) {
     let advice = if huge { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
     // SAFETY: advice changes no contents; the caller owns the range.
-    unsafe { libc::madvise(at as *mut _, len, advice) };
+    keeping_errno(|| unsafe { libc::madvise(at as *mut _, len, advice) });
 }
