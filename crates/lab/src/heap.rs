@@ -284,11 +284,12 @@ impl Measured {
         text +=
             &format!("Net time: nanoseconds less the null subject's.\n\n{}\n", table.net_time());
         text += &format!("Peak memory: MiB, largest resident set.\n\n{}\n", table.memory());
-        for (subject, shares) in &self.given_back {
-            let share = 100.0 * median(shares);
-            text += &format!(
-                "{subject} gave {share:.0} % of a burst back within a second of idleness.\n"
-            );
+        for subject in request.subjects {
+            if let Some((name, shares)) = self.given_back.iter().find(|(n, _)| *n == subject.name) {
+                let share = (100.0 * median(shares)).round().max(0.0);
+                text +=
+                    &format!("{name} gave {share} % of a burst back in a second of idleness.\n");
+            }
         }
         text + &table.losses()
     }

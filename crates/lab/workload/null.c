@@ -1,7 +1,8 @@
 // The null subject: an allocator that does as little as a workload permits.
 //
 // Small blocks are cut from a short ring that each thread walks round and round, large ones are all
-// the same one; nothing is ever freed. Blocks therefore overlap, which the workloads are told to
+// the same one; nothing is ever freed. A workload that holds one block at a time gets the same block
+// every time (`allod_null_recycle`). Blocks therefore overlap, which the workloads are told to
 // tolerate (`--no-check`). What a workload costs on it is the workload's own cost: its loop, its
 // writes, the calls through the procedure linkage table.
 #define _GNU_SOURCE
@@ -15,48 +16,64 @@
 #define EXPORT __attribute__((visibility("default")))
 #define LOCAL static __thread __attribute__((tls_model("initial-exec")))
 
-enum { RING = 128 << 10, RINGS = 64, SMALL = 64 << 10 };
+// A ring is a power of two long and aligned to it, so that walking round is one mask; behind it lies
+// room for a block that starts at its end.
+enum { RING = 128 << 10, STRIDE = 2 * RING, RINGS = 64, SMALL = 64 << 10 };
 static const size_t BIG = (size_t)1 << 32;
 
-// Rings lie in one zero-filled area with room behind the last for a block that starts at its end.
-static _Alignas(4096) char area[RINGS * RING + SMALL + 4096];
+static _Alignas(RING) char area[RINGS * STRIDE];
 static atomic_uint next_ring;
-LOCAL char *ring, *cursor;
+LOCAL uintptr_t cursor;
 
 static _Atomic(char *) big;
 
-static __attribute__((noinline)) char *big_block(void) {
+static __attribute__((noinline)) void *big_block(size_t align, size_t n) {
     char *p = atomic_load(&big);
-    if (p) return p;
-    p = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    char *none = NULL;
-    if (p == MAP_FAILED) return NULL;
-    if (atomic_compare_exchange_strong(&big, &none, p)) return p;
-    munmap(p, BIG);
-    return none;
+    if (!p) {
+        p = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        char *none = NULL;
+        if (p == MAP_FAILED) {
+            p = NULL;
+        } else if (!atomic_compare_exchange_strong(&big, &none, p)) {
+            munmap(p, BIG);
+            p = none;
+        }
+    }
+    if (!p || align > 4096 || n > BIG) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return p;
+}
+
+static inline void *cut(uintptr_t at, size_t align, size_t n) {
+    uintptr_t p = (at + align - 1) & -(uintptr_t)align;
+    cursor = (at & -(uintptr_t)RING) | ((p + n + 15) & (RING - 16));
+    return (void *)p;
 }
 
 static __attribute__((noinline)) void *slow(size_t align, size_t n) {
-    if (n > SMALL || align > 4096) {
-        char *p = n <= BIG - align ? big_block() : NULL;
-        if (!p) errno = ENOMEM;
-        return p;
-    }
-    if (!ring) ring = area + (atomic_fetch_add(&next_ring, 1) % RINGS) * (size_t)RING;
-    char *p = ring;
-    cursor = p + ((n + 15) & ~(size_t)15);
-    return p;
+    if (n > SMALL || align > 4096) return big_block(align, n);
+    uintptr_t ring = (uintptr_t)area + (atomic_fetch_add(&next_ring, 1) % RINGS) * (uintptr_t)STRIDE;
+    return cut(ring, align, n);
 }
 
+// Every cursor is a multiple of 16.
 static inline void *bump(size_t align, size_t n) {
-    char *p = (char *)(((uintptr_t)cursor + align - 1) & -(uintptr_t)align);
-    char *next = p + ((n + 15) & ~(size_t)15);
-    if (__builtin_expect(n > SMALL || !ring || next > ring + RING, 0)) return slow(align, n);
-    cursor = next;
-    return p;
+    uintptr_t at = cursor;
+    if (__builtin_expect(n > SMALL || align > 4096 || !at, 0)) return slow(align, n);
+    return cut(at, align, n);
 }
 
-EXPORT void *malloc(size_t n) { return bump(16, n); }
+static char *recycled;
+
+// Called by workloads that permit it, when it is there.
+EXPORT void allod_null_recycle(void) { recycled = area; }
+
+EXPORT void *malloc(size_t n) {
+    if (recycled) return recycled;
+    return bump(1, n);
+}
 EXPORT void free(void *p) { (void)p; }
 
 EXPORT void *calloc(size_t n, size_t m) {
@@ -65,13 +82,13 @@ EXPORT void *calloc(size_t n, size_t m) {
         errno = ENOMEM;
         return NULL;
     }
-    void *p = bump(16, bytes);
+    void *p = bump(1, bytes);
     return p ? memset(p, 0, bytes) : NULL;
 }
 
 EXPORT void *realloc(void *p, size_t n) {
     if (p && n <= SMALL) return p;
-    return bump(16, n);
+    return bump(1, n);
 }
 
 EXPORT int posix_memalign(void **out, size_t align, size_t n) {
