@@ -142,9 +142,12 @@ impl Heap {
                     break;
                 }
                 let span = MAP.span(unit);
-                debug_assert!(matches!((*span).kind(), Kind::Slab | Kind::Large));
                 Core::unlink_all(h, unit);
-                SOURCE.give(unit, (*span).units as usize, (*span).kind(), false);
+                let units = (*span).units as usize;
+                match (*span).kind() {
+                    Kind::Large => large::give(span, unit, units),
+                    kind => SOURCE.give(unit, units, kind, false),
+                }
             }
             for (bin, state) in (*h).bins.iter_mut().zip((*h).classes.iter_mut()) {
                 bin.top = bin.base.add(1);

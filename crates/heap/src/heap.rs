@@ -269,7 +269,8 @@ impl Heap {
         }
     }
 
-    /// Takes half of a grown front cache's room away. The cache must hold no more than is left.
+    /// Takes half of a grown front cache's room away, if what it holds leaves room in the rest: a
+    /// push follows.
     ///
     /// # Safety
     /// As for [`Heap::grow_cache`].
@@ -279,7 +280,7 @@ impl Heap {
             let bin = &mut (*h).bins[class];
             let cap = bin.cap();
             let to = (cap / 2).max(INFO[class].first_cap as usize);
-            if to < cap && bin.len() <= to {
+            if to < cap && bin.len() < to {
                 (*h).budget += (cap - to) * INFO[class].size as usize;
                 bin.end = bin.base.add(1 + to);
             }

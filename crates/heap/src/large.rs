@@ -21,6 +21,8 @@ use core::sync::atomic::Ordering::Relaxed;
 const COLOURS: usize = 4096;
 /// Address space kept in reserve behind a block that grows, at most.
 const MAX_RESERVE: usize = 1 << 30;
+/// That reserve, as a multiple of the block's size.
+const RESERVE: usize = 4;
 /// Moving pages pays above this size; below, copying is faster.
 pub const MOVE_PAGES_FROM: usize = 256 * 1024;
 
@@ -74,6 +76,7 @@ unsafe fn enter(h: *mut Heap, unit: usize, units: usize, size: usize, offset: us
         (*span).start = MAP.address_of(unit) + offset;
         (*span).bytes = size;
         (*span).owner.store(h.cast(), Relaxed);
+        (*span).bitmap[0] = 0;
         MAP.enter(unit, units, &raw mut (*span).bin);
         if !h.is_null() {
             (*h).lock.lock();
@@ -113,7 +116,7 @@ pub unsafe fn free(span: *mut Span, p: *mut u8) {
             Heap::unlink_all(h, unit);
             (*h).lock.unlock();
         }
-        SOURCE.give(unit, units, Kind::Large, false);
+        give(span, unit, units);
         purge::note_flush(units << UNIT_SHIFT);
     }
 }
@@ -140,7 +143,7 @@ pub unsafe fn resize_in_place(span: *mut Span, size: usize) -> bool {
             MAP.enter(unit + old, new - old, &raw mut (*span).bin);
         } else if size < (*span).bytes / 2 && new < old {
             (*span).units = new as u32;
-            SOURCE.give(unit + new, old - new, Kind::Large, false);
+            give(span, unit + new, old - new);
         }
         (*span).bytes = size;
         true
@@ -156,37 +159,93 @@ unsafe fn first_class_owner(span: *mut Span) -> *mut Heap {
     }
 }
 
-/// Moves a block of at least [`MOVE_PAGES_FROM`] bytes to a longer run by moving its pages. `from`
-/// is the block, `old` its size in bytes. The old span stays the caller's, its contents gone. Null
-/// when it cannot be done; nothing has changed then.
+/// Moves a block of at least [`MOVE_PAGES_FROM`] bytes to a longer run by moving its pages. `old` is
+/// its size in bytes. The old span stays the caller's, its contents gone. Null when memory is out;
+/// nothing has changed then.
 ///
 /// # Safety
-/// `from` is the start of a live block, alone in its span, of the caller's; its span record `span`
-/// is of a large block or of a slab of one block.
-pub unsafe fn move_to_longer(span: *mut Span, old: usize, size: usize) -> *mut u8 {
+/// `span` is the record of a live block of the caller's that is alone in its span.
+unsafe fn move_to_longer(span: *mut Span, old: usize, size: usize) -> *mut u8 {
     // SAFETY: the caller's contract; the new run is ours alone.
     unsafe {
-        let page = vm::page_size();
+        if size > MAX_SIZE / 8 {
+            return ptr::null_mut();
+        }
         let from = (*span).start;
-        let offset = from % page;
-        if size > MAX_SIZE / 4 {
-            return ptr::null_mut();
-        }
+        let offset = from % vm::page_size();
         let need = units_for(offset + size);
-        let reserve = units_for(size.min(MAX_RESERVE));
+        let reserve = units_for((size * RESERVE).min(MAX_RESERVE));
         let run = SOURCE.take_clean(need + reserve, Kind::Large).map(|run| (run, need + reserve));
-        let Some((run, units)) =
-            run.or_else(|| SOURCE.take(need, 1, Kind::Large).map(|run| (run, need)))
-        else {
-            return ptr::null_mut();
-        };
+        let run = run.or_else(|| SOURCE.take(need, 1, Kind::Large).map(|run| (run, need)));
+        let Some((run, units)) = run else { return ptr::null_mut() };
+        let mut seams = seams_of(span);
         enter(first_class_owner(span), run.unit, units, size, offset);
-        let to = start_of(run.unit);
-        let (first, last) = (from - offset, (from + old).next_multiple_of(page));
-        if !vm::move_pages(first, to as usize - offset, last - first) {
-            ptr::copy_nonoverlapping(from as *const u8, to, old);
+        move_contents(from, (*MAP.span(run.unit)).start, old, &mut seams);
+        let bitmap = &mut (*MAP.span(run.unit)).bitmap;
+        bitmap[..seams.len()].copy_from_slice(&seams);
+        start_of(run.unit)
+    }
+}
+
+/// Moved pages form a mapping of their own in the kernel, which moves one mapping at a time. The
+/// first words of a large block's bitmap, which it has no use for, keep where the seams between its
+/// mappings lie: their number, then offsets from the start of the span.
+const MAX_SEAMS: usize = 31;
+type Seams = [u64; MAX_SEAMS + 1];
+
+unsafe fn seams_of(span: *const Span) -> Seams {
+    let mut seams = [0; MAX_SEAMS + 1];
+    // SAFETY: the record of a live block; only large blocks have seams.
+    unsafe {
+        if (*span).kind() == Kind::Large {
+            seams.copy_from_slice(&(&(*span).bitmap)[..MAX_SEAMS + 1]);
         }
-        to
+    }
+    seams
+}
+
+/// Moves the pages of `from..from+old` to `to`, mapping by mapping, and adds the seam at the end.
+/// Copies what cannot be moved.
+unsafe fn move_contents(from: usize, to: usize, old: usize, seams: &mut Seams) {
+    let page = vm::page_size();
+    let offset = from % page;
+    let (source, target) = (from - offset, to - offset);
+    let len = (offset + old).next_multiple_of(page);
+    let count = seams[0] as usize;
+    if count == MAX_SEAMS {
+        // SAFETY: both blocks hold `old` bytes.
+        return unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, old) };
+    }
+    let mut at = 0;
+    let ends = seams[1..=count].iter().map(|&seam| seam as usize).filter(|&seam| seam < len);
+    for end in ends.chain([len]) {
+        // SAFETY: both ranges are whole pages of the two spans, committed and the caller's.
+        unsafe {
+            if end > at && !vm::move_pages(source + at, target + at, end - at) {
+                ptr::copy_nonoverlapping(
+                    (source + at) as *const u8,
+                    (target + at) as *mut u8,
+                    end - at,
+                );
+            }
+        }
+        at = end;
+    }
+    seams[count + 1] = len as u64;
+    seams[0] = count as u64 + 1;
+}
+
+/// Returns units at the end of a large block's span (or all of it) to the source. Where pages were
+/// moved in, they are renewed first, so that free memory has no seams that nobody knows of.
+///
+/// # Safety
+/// The units are the span's, and the caller gives them up.
+pub unsafe fn give(span: *mut Span, unit: usize, units: usize) {
+    // SAFETY: the caller gives the units up.
+    unsafe {
+        let moved = (*span).bitmap[0] != 0;
+        let clean = moved && vm::renew(MAP.address_of(unit), units << UNIT_SHIFT);
+        SOURCE.give(unit, units, Kind::Large, clean);
     }
 }
 

@@ -207,10 +207,13 @@ unsafe fn flush(h: *mut Heap, class: usize) {
     // SAFETY: the heap and its bins are this thread's own.
     unsafe {
         let bin = &mut (*h).bins[class];
-        let n = bin.len().div_ceil(2);
-        if n == 0 {
+        if bin.len() == 0 {
             return;
         }
+        let state = &mut (*h).classes[class];
+        state.flushes = state.flushes.saturating_add(1);
+        let shrink = state.flushes >= SHRINK_AFTER;
+        let n = bin.len() - bin.len() / if shrink { 4 } else { 2 };
         let entries = bin.base.add(1);
         (*h).lock.lock();
         (*h).slow.flushes += 1;
@@ -218,9 +221,7 @@ unsafe fn flush(h: *mut Heap, class: usize) {
         let left = bin.len() - n;
         ptr::copy(entries.add(n), entries, left);
         bin.top = entries.add(left);
-        let state = &mut (*h).classes[class];
-        state.flushes = state.flushes.saturating_add(1);
-        if state.flushes >= SHRINK_AFTER {
+        if shrink {
             Heap::shrink_cache(h, class);
         }
         (*h).lock.unlock();

@@ -128,3 +128,27 @@ fn idle_memory_is_given_back_without_a_call() {
     let given = heap::stats::snapshot().purged_bytes - before;
     assert!(given > 180 << 20, "gave back {given} of some 200 MB");
 }
+
+#[test]
+fn blocks_stay_apart_while_caches_grow_and_shrink() {
+    let mut live: Vec<*mut u8> = Vec::new();
+    // Waves of changing height: refills and flushes in turn grow the caches, long runs of frees
+    // shrink them again.
+    for wave in 0..200usize {
+        let height = [100, 1000, 5000, 50, 20_000][wave % 5];
+        live.extend((0..height).map(|i| {
+            let p = heap::malloc(24 + i % 3 * 16);
+            // SAFETY: a new block of at least 24 bytes.
+            unsafe { p.cast::<usize>().write(p as usize) };
+            p
+        }));
+        let keep = if wave % 7 == 0 { live.len() / 2 } else { 0 };
+        for p in live.drain(keep..) {
+            // SAFETY: a live block, not used again.
+            unsafe {
+                assert_eq!(p.cast::<usize>().read(), p as usize);
+                heap::free(p);
+            }
+        }
+    }
+}

@@ -151,9 +151,26 @@ pub unsafe fn purge(at: usize, len: usize) -> bool {
     keeping_errno(|| unsafe { libc::madvise(at as *mut _, len, libc::MADV_DONTNEED) == 0 })
 }
 
+/// Replaces whole pages by fresh ones that read as zero, as if nothing had ever been there.
+///
+/// Besides giving the memory back this joins the range with its neighbours in the kernel's list of
+/// mappings, where [`move_pages`] had made it a mapping of its own. False when the system refuses.
+///
+/// # Safety
+/// The pages are committed, the caller's, and nothing in them is in use.
+pub unsafe fn renew(at: usize, len: usize) -> bool {
+    let rw = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the caller owns the pages.
+    let p = keeping_errno(|| unsafe {
+        libc::mmap(at as *mut _, len, rw, RESERVE_FLAGS | libc::MAP_FIXED, -1, 0)
+    });
+    p as usize == at
+}
+
 /// Moves the pages of `from..from+len` to `to`, leaving zero pages behind, without copying.
 ///
-/// Returns false when the system cannot (kernel older than 5.7): nothing has changed then.
+/// Returns false when the system cannot: the kernel is older than 5.7, or the source is not one
+/// mapping. The source is unchanged then, and the destination reads as zero.
 ///
 /// # Safety
 /// Both ranges are committed whole pages owned by the caller, do not overlap, and nothing in the
@@ -165,7 +182,15 @@ pub unsafe fn move_pages(from: usize, to: usize, len: usize) -> bool {
     let p = keeping_errno(|| unsafe {
         libc::mremap(from as *mut _, len, len, flags, to as *mut libc::c_void)
     });
-    p as usize == to
+    if p as usize == to {
+        return true;
+    }
+    // The system may have unmapped the destination before it failed.
+    // SAFETY: the destination is the caller's and unused.
+    if !unsafe { renew(to, len) } {
+        crate::io::abort();
+    }
+    false
 }
 
 /// Asks for (`true`) or against (`false`) transparent huge pages in a range. Advice only.
