@@ -1,7 +1,12 @@
-//! Gives `liballod.so` its soname, so that programs linked to it ask for this ABI and no other.
+//! Gives `liballod.so` its soname, so that programs linked to it ask for this ABI and no other, and
+//! what else the linker must know.
 
 fn main() {
     let major = std::env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default();
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,liballod.so.{major}");
+    // Without the standard library nothing else names the C library.
+    println!("cargo::rustc-cdylib-link-arg=-lc");
+    // Thread-exit and fork hooks point into the library: it must outlive a dlclose.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     println!("cargo::rerun-if-changed=build.rs");
 }
