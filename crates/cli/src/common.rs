@@ -108,9 +108,9 @@ impl Choice {
 }
 
 /// The peers that were built together with this command.
-fn built() -> Vec<Candidate> {
+pub fn built() -> Vec<Candidate> {
     let candidate = |peer: allod_peers::Peer| {
-        let beside = allod_lab::files::installed(&format!("lib{}.so", peer.name));
+        let beside = allod_lab::files::installed_part(&format!("lib{}.so", peer.name));
         Candidate {
             name: peer.name.into(),
             version: Some(peer.version.into()),

@@ -3,6 +3,7 @@
 mod bench;
 mod common;
 mod compare;
+mod parts;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -21,6 +22,9 @@ enum Command {
     Compare(compare::Args),
     #[command(subcommand)]
     Bench(bench::Suite),
+    /// List the files that belong to the command
+    #[command(hide = true)]
+    Parts,
 }
 
 fn main() -> ExitCode {
@@ -28,6 +32,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(suite) => bench::run(&suite),
+        Command::Parts => parts::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -271,6 +271,15 @@ fn bench_heap_lists_its_workloads() {
 }
 
 #[test]
+fn the_command_names_every_part_that_it_needs_to_measure() {
+    let parts = stdout(&run(&["parts"]));
+    for part in ["allod-launch", "allod-workload", "libnull.so", "libmimalloc.so"] {
+        let path = parts.lines().find(|line| line.ends_with(part)).expect(part);
+        assert!(Path::new(path).is_file(), "{path}");
+    }
+}
+
+#[test]
 fn a_closed_pipe_does_not_make_the_command_panic() {
     let mut child = allod()
         .args(["bench", "heap", "--list"])

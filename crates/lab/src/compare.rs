@@ -56,6 +56,11 @@ pub fn run(request: &Request, mut progress: impl FnMut(&Step)) -> Result<Measure
     if !matches!(expected, End::Exit(_)) {
         return Err(format!("{workload} {} on {}", expected.words(), request.baseline));
     }
+    for subject in request.subjects {
+        // Results are reported in this order, whatever order they are measured in.
+        measured.wall.cell(&workload, &subject.name);
+        measured.cpu.cell(&workload, &subject.name);
+    }
     let total = (request.runs + 1) * request.subjects.len();
     let turns = schedule::interleaved(request.runs + 1, request.subjects.len(), 0x5EED);
     for (done, turn) in turns.into_iter().enumerate() {

@@ -7,19 +7,21 @@ fn command_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.canonicalize().ok()?.parent()?.to_owned())
 }
 
-/// Finds a file of the installation: beside the command, in `deps` there, or in `../lib`.
-pub fn installed(name: &str) -> Option<PathBuf> {
-    let folder = command_folder()?;
-    ["", "deps", "../lib", "../lib/allod"]
-        .iter()
-        .map(|sub| folder.join(sub).join(name))
-        .find(|file| file.is_file())
-        .and_then(|file| file.canonicalize().ok())
+/// Finds a file in folders given relative to the command's.
+fn beside(folders: &[&str], name: &str) -> Option<PathBuf> {
+    let command = command_folder()?;
+    let mut files = folders.iter().map(|folder| command.join(folder).join(name));
+    files.find(|file| file.is_file()).and_then(|file| file.canonicalize().ok())
 }
 
-/// Finds a program or library that the laboratory brings along.
-fn brought(name: &str) -> Result<PathBuf, String> {
-    installed(name)
+/// Finds a part of the laboratory where an installation has it: beside the command, or in
+/// `../lib/allod`.
+pub fn installed_part(name: &str) -> Option<PathBuf> {
+    beside(&["", "../lib/allod"], name)
+}
+
+fn part(name: &str) -> Result<PathBuf, String> {
+    installed_part(name)
         .or_else(|| Some(Path::new(env!("OUT_DIR")).join(name)).filter(|f| f.is_file()))
         .ok_or_else(|| format!("{name} is missing; build it with `cargo build --release`"))
 }
@@ -30,7 +32,7 @@ fn brought(name: &str) -> Result<PathBuf, String> {
 /// Says how to build it when it is not there.
 pub fn liballod() -> Result<PathBuf, String> {
     // The test programs of a build lie in `deps`, one folder below the library.
-    installed("liballod.so").or_else(|| installed("../liballod.so")).ok_or_else(|| {
+    beside(&["", "deps", "..", "../lib"], "liballod.so").ok_or_else(|| {
         "liballod.so is not beside this command; build both with `cargo build --release`".into()
     })
 }
@@ -40,7 +42,7 @@ pub fn liballod() -> Result<PathBuf, String> {
 /// # Errors
 /// When it is neither beside the command nor where the build put it.
 pub fn workload() -> Result<PathBuf, String> {
-    brought("allod-workload")
+    part("allod-workload")
 }
 
 /// The small program that starts others and reports what they used.
@@ -48,7 +50,7 @@ pub fn workload() -> Result<PathBuf, String> {
 /// # Errors
 /// When it is neither beside the command nor where the build put it.
 pub fn launcher() -> Result<PathBuf, String> {
-    brought("allod-launch")
+    part("allod-launch")
 }
 
 /// The null subject.
@@ -56,5 +58,5 @@ pub fn launcher() -> Result<PathBuf, String> {
 /// # Errors
 /// When it is neither beside the command nor where the build put it.
 pub fn null_subject() -> Result<PathBuf, String> {
-    brought("libnull.so")
+    part("libnull.so")
 }

@@ -137,6 +137,10 @@ pub fn run(request: &Request, mut progress: impl FnMut(&Step)) -> Result<Measure
     let total = request.workloads.iter().map(|w| subjects.len() * (bench.rounds(w) + 1)).sum();
     let mut done = 0;
     for workload in request.workloads {
+        for subject in &subjects {
+            // Results are reported in this order, whatever order they are measured in.
+            measured.samples(subject).cell(workload.name, &subject.name);
+        }
         for turn in schedule::interleaved(bench.rounds(workload) + 1, subjects.len(), 0x5EED) {
             let subject = &subjects[turn.subject];
             progress(&Step { done, total, workload: workload.name, subject: &subject.name });

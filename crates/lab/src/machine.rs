@@ -16,6 +16,8 @@ pub struct Machine {
     pub cores: usize,
     /// Main memory in KiB.
     pub memory_kib: u64,
+    /// When the kernel backs memory with huge pages by itself: `always`, `madvise` or `never`.
+    pub huge_pages: String,
 }
 
 impl Machine {
@@ -32,6 +34,11 @@ impl Machine {
                 .next()
                 .and_then(|n| n.parse().ok())
                 .unwrap_or(0),
+            huge_pages: read("/sys/kernel/mm/transparent_hugepage/enabled")
+                .split(['[', ']'])
+                .nth(1)
+                .unwrap_or_default()
+                .into(),
         }
     }
 }

@@ -1,0 +1,12 @@
+//! `allod parts`, for the installation.
+
+use crate::common::{Failure, built, say};
+use allod_lab::files;
+
+/// Lists the files that the command needs to measure, one a line; an installation puts them into
+/// `../lib/allod`.
+pub fn run() -> Result<(), Failure> {
+    let mut parts = vec![files::launcher()?, files::workload()?, files::null_subject()?];
+    parts.extend(built().into_iter().map(|peer| peer.library));
+    say(&parts.iter().map(|part| format!("{}\n", part.display())).collect::<String>())
+}
