@@ -235,7 +235,7 @@ mod tests {
     fn exit_codes_and_signals_are_told_apart() {
         assert_eq!(run_shell("exit 7", None).end, End::Exit(7));
         assert_eq!(run_shell("kill -9 $$", None).end, End::Signal(9));
-        assert_eq!(run_shell("sleep 20", Some(Duration::from_secs(1))).end, End::TimedOut);
+        assert_eq!(run_shell("exec sleep 20", Some(Duration::from_secs(1))).end, End::TimedOut);
     }
 
     #[test]
