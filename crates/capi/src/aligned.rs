@@ -1,15 +1,9 @@
 //! Allocation with an alignment: C23, POSIX and glibc's own.
 
 use crate::errno::{fail, or_enomem};
+use allod_os::vm::page_size;
 use core::mem::size_of;
 use libc::{EINVAL, ENOMEM, c_int, c_void};
-
-/// Bytes in a page of this system.
-fn page_size() -> usize {
-    // SAFETY: sysconf has no preconditions.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).unwrap_or(4096)
-}
 
 /// C23 `aligned_alloc`: `EINVAL` unless `align` is a power of two; `ENOMEM` when memory is out.
 ///

@@ -1,5 +1,6 @@
-//! Failure: `errno`, and messages to standard error without allocating.
+//! Failure: `errno`, and the last words of a process that cannot go on.
 
+use allod_os::io;
 use core::fmt::{self, Write};
 use core::ptr;
 use libc::{ENOMEM, c_int, c_void};
@@ -26,28 +27,9 @@ pub(crate) fn fail(code: c_int) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// A file descriptor that can be written to with `write!`, unbuffered and without allocating.
-pub(crate) struct Fd(pub(crate) c_int);
-
-impl Write for Fd {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut rest = text.as_bytes();
-        while !rest.is_empty() {
-            // SAFETY: `rest` is readable memory of the given length.
-            let written = unsafe { libc::write(self.0, rest.as_ptr().cast(), rest.len()) };
-            match usize::try_from(written) {
-                Ok(count) if count > 0 => rest = &rest[count..],
-                _ => return Err(fmt::Error),
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Writes one message to standard error and aborts the process.
 #[cold]
 pub(crate) fn die(message: fmt::Arguments<'_>) -> ! {
-    let _ = Fd(libc::STDERR_FILENO).write_fmt(message);
-    // SAFETY: abort has no preconditions.
-    unsafe { libc::abort() }
+    let _ = io::Fd::stderr().write_fmt(message);
+    io::abort()
 }

@@ -6,12 +6,13 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`errno`] | the one place that writes `errno`, and the one message channel |
+//! | [`errno`] | the one place that writes `errno`, and the last words of a process |
 //! | [`malloc`] | the functions of the C standard |
 //! | [`aligned`] | C23, POSIX and glibc functions that take an alignment |
-//! | [`glibc`] | what only glibc has: usable size, trimming, statistics, `__libc_*` names |
+//! | [`glibc`] | what only glibc has: usable size, trimming, parameters, `__libc_*` names |
+//! | [`info`] | glibc's statistics: `mallinfo`, `malloc_info`, `malloc_stats` |
 //! | [`cxx`] | C++ `operator new` and `operator delete` |
-//! | [`api`] | the functions declared in `allod/heap.h` |
+//! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
 //!
 //! **Invariants.** `errno` is written only when a function fails and its contract says so. Nothing
 //! unwinds through a Rust frame: C++ exceptions start in assembly that a Rust function left by a
@@ -25,7 +26,10 @@ mod aligned;
 mod api;
 mod cxx;
 mod errno;
+mod first_class;
 mod glibc;
+mod info;
+mod inspect;
 mod malloc;
 
 /// A panic in an allocator has nowhere to go: say so and stop.

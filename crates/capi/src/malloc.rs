@@ -8,13 +8,13 @@ use libc::{ENOMEM, c_void};
 /// A size of 0 gives a unique pointer that may be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
-    allod_heap::fast::malloc_or(size, malloc_cold).cast()
+    allod_heap::fast::malloc_or(size, malloc_slow).cast()
 }
 
-/// The rest of `malloc`, apart so that the straight line needs no stack frame.
+/// The rest of [`malloc`], apart so that its fast path needs no stack frame.
 #[cold]
 #[inline(never)]
-fn malloc_cold(size: usize) -> *mut u8 {
+fn malloc_slow(size: usize) -> *mut u8 {
     or_enomem(allod_heap::malloc_slow(size)).cast()
 }
 
@@ -76,9 +76,9 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
 /// # Safety
 /// As [`free`]; `size` is the size that was asked for.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn free_sized(block: *mut c_void, _size: usize) {
+pub unsafe extern "C" fn free_sized(block: *mut c_void, size: usize) {
     // SAFETY: the caller's contract.
-    unsafe { free(block) }
+    unsafe { allod_heap::free_sized(block.cast(), size) }
 }
 
 /// C23 `free_aligned_sized`: `free` for a block from `aligned_alloc` with this alignment and size.

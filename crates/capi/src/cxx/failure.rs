@@ -36,19 +36,19 @@ frames!("frames_aarch64.s");
 
 unsafe extern "C" {
     /// Runs the loop; returns a block or throws `std::bad_alloc`.
-    pub(super) fn allod_cxx_new(size: usize, align: usize) -> *mut c_void;
+    pub(super) fn allod_cxx_new(size: usize, align: usize) -> *mut u8;
     /// Runs the loop; returns a block or null.
-    pub(super) fn allod_cxx_new_nothrow(size: usize, align: usize) -> *mut c_void;
+    pub(super) fn allod_cxx_new_nothrow(size: usize, align: usize) -> *mut u8;
     /// Where [`catch_all`] sends an exception; only its address is used.
     fn allod_cxx_landing_pad();
 }
 
 /// One try, without looking at handlers. An alignment that is no power of two always fails.
-pub(super) extern "C" fn attempt(size: usize, align: usize) -> *mut c_void {
+pub(super) extern "C" fn attempt(size: usize, align: usize) -> *mut u8 {
     if !align.is_power_of_two() {
         return core::ptr::null_mut();
     }
-    allod_heap::aligned_alloc(align, size).cast()
+    allod_heap::aligned_alloc(align, size)
 }
 
 /// The program's new-handler, or null.

@@ -28,18 +28,16 @@ macro_rules! operators_new {
         #[doc = $form]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize) -> *mut c_void {
-            let block = allod_heap::malloc(size);
             // SAFETY: the failure frame takes any size.
-            if block.is_null() { unsafe { $slow(size, DEFAULT_ALIGN) } } else { block.cast() }
+            allod_heap::fast::malloc_or(size, |size| unsafe { $slow(size, DEFAULT_ALIGN) }).cast()
         }
     };
     (@one $name:ident, $slow:ident, $form:literal, size nothrow) => {
         #[doc = $form]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize, _nothrow: *const c_void) -> *mut c_void {
-            let block = allod_heap::malloc(size);
             // SAFETY: the failure frame takes any size.
-            if block.is_null() { unsafe { $slow(size, DEFAULT_ALIGN) } } else { block.cast() }
+            allod_heap::fast::malloc_or(size, |size| unsafe { $slow(size, DEFAULT_ALIGN) }).cast()
         }
     };
     (@one $name:ident, $slow:ident, $form:literal, size align) => {
@@ -48,7 +46,7 @@ macro_rules! operators_new {
         pub extern "C" fn $name(size: usize, align: usize) -> *mut c_void {
             let block = failure::attempt(size, align);
             // SAFETY: the failure frame takes any size and alignment.
-            if block.is_null() { unsafe { $slow(size, align) } } else { block }
+            if block.is_null() { unsafe { $slow(size, align) }.cast() } else { block.cast() }
         }
     };
     (@one $name:ident, $slow:ident, $form:literal, size align nothrow) => {
@@ -61,7 +59,7 @@ macro_rules! operators_new {
         ) -> *mut c_void {
             let block = failure::attempt(size, align);
             // SAFETY: the failure frame takes any size and alignment.
-            if block.is_null() { unsafe { $slow(size, align) } } else { block }
+            if block.is_null() { unsafe { $slow(size, align) }.cast() } else { block.cast() }
         }
     };
 }
@@ -83,26 +81,33 @@ operators_new! {
         "`operator new[](size_t, align_val_t, nothrow_t const&)`";
 }
 
-/// Defines forms of `operator delete`; the arguments after the block say what the heap knows.
+/// Defines forms of `operator delete`; `sized` ones tell the heap the size.
 macro_rules! operators_delete {
-    ($($name:ident ( $($argument:ident : $type:ty),* ): $form:literal;)*) => { $(
+    ($($name:ident ( $($argument:ident : $type:ty),* ) $(sized $size:ident)?: $form:literal;)*) => {$(
         #[doc = $form]
         ///
         /// # Safety
         /// `block` is null or came from the matching `operator new`, and is not used again.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(block: *mut c_void $(, $argument: $type)*) {
-            // SAFETY: the caller's contract.
-            unsafe { allod_heap::free(block.cast()) }
+            operators_delete!(@free block $(, $size)?)
         }
-    )* };
+    )*};
+    (@free $block:ident) => {
+        // SAFETY: the caller's contract.
+        unsafe { allod_heap::free($block.cast()) }
+    };
+    (@free $block:ident, $size:ident) => {
+        // SAFETY: the caller's contract.
+        unsafe { allod_heap::free_sized($block.cast(), $size) }
+    };
 }
 
 operators_delete! {
     _ZdlPv(): "`operator delete(void*)`";
     _ZdaPv(): "`operator delete[](void*)`";
-    _ZdlPvm(_size: usize): "`operator delete(void*, size_t)`";
-    _ZdaPvm(_size: usize): "`operator delete[](void*, size_t)`";
+    _ZdlPvm(size: usize) sized size: "`operator delete(void*, size_t)`";
+    _ZdaPvm(size: usize) sized size: "`operator delete[](void*, size_t)`";
     _ZdlPvRKSt9nothrow_t(_nothrow: *const c_void): "`operator delete(void*, nothrow_t const&)`";
     _ZdaPvRKSt9nothrow_t(_nothrow: *const c_void): "`operator delete[](void*, nothrow_t const&)`";
     _ZdlPvSt11align_val_t(_align: usize): "`operator delete(void*, align_val_t)`";
