@@ -117,7 +117,8 @@ struct Stream(*mut FILE);
 impl Write for Stream {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         // SAFETY: `text` is readable; the stream is open by the contract of `malloc_info`.
-        let written = unsafe { libc::fwrite(text.as_ptr().cast::<c_void>(), 1, text.len(), self.0) };
+        let written =
+            unsafe { libc::fwrite(text.as_ptr().cast::<c_void>(), 1, text.len(), self.0) };
         if written == text.len() { Ok(()) } else { Err(fmt::Error) }
     }
 }
