@@ -1,5 +1,6 @@
 /* Many blocks of mixed sizes at once, allocated, resized and freed in random order by one thread, so
  * that front caches fill, flush, grow and shrink; every byte is checked. modes: preload static */
+#define _GNU_SOURCE
 #include "check.h"
 
 enum { SLOTS = 20000, ROUNDS = 400000 };
