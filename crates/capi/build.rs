@@ -4,7 +4,8 @@
 fn main() {
     let major = std::env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default();
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,liballod.so.{major}");
-    // Without the standard library nothing else names the C library.
+    // The `libc` crate leaves naming the C library to the standard library whenever another crate of
+    // the same build asks for its `std` feature.
     println!("cargo::rustc-cdylib-link-arg=-lc");
     // Thread-exit and fork hooks point into the library: it must outlive a dlclose.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");

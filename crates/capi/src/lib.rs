@@ -32,11 +32,6 @@ mod info;
 mod inspect;
 mod malloc;
 
-// Named here because the `libc` crate leaves it to the standard library whenever another crate of
-// the same build asks for its `std` feature.
-#[link(name = "c")]
-unsafe extern "C" {}
-
 /// A panic in an allocator has nowhere to go: say so and stop.
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
