@@ -263,6 +263,35 @@ fn bench_heap_measures_and_writes_json() {
     assert!(report.get("failures").is_none(), "{report}");
 }
 
+/// With the feature `peers`, every allocator that was built runs every workload.
+#[cfg(feature = "peers")]
+#[test]
+fn every_built_peer_runs_the_heap_suite() {
+    let file = Scratch::new("peers.json");
+    let built: Vec<String> =
+        allod_peers::built().iter().map(|p| format!("{}-{}", p.name, p.version)).collect();
+    let output = run(&[
+        "bench",
+        "heap",
+        "--scale",
+        "0.001",
+        "--runs",
+        "1",
+        "--subjects",
+        &built.join(","),
+        "--json",
+        file.name(),
+    ]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report = file.json();
+    assert!(report.get("failures").is_none(), "{report}");
+    for subject in built {
+        let rows = report["results"].as_array().unwrap();
+        let rows = rows.iter().filter(|r| r["subject"] == subject.as_str() && r["suite"] == "heap");
+        assert_eq!(rows.count(), 23, "{subject}");
+    }
+}
+
 #[test]
 fn bench_heap_lists_its_workloads() {
     let output = run(&["bench", "heap", "--list"]);

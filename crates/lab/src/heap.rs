@@ -341,6 +341,27 @@ mod tests {
         assert!(report.results.iter().all(|r| r.summary.median > 0.0 && r.peak_rss_kib > Some(0)));
     }
 
+    /// The null subject under another name is an allocator whose blocks overlap.
+    #[test]
+    fn an_allocator_whose_blocks_overlap_loses_the_row() {
+        let library = Some(files::null_subject().unwrap());
+        let subjects = [Subject { name: "broken".into(), library, origin: String::new() }];
+        let names = ["random-mixed", "lifo", "realloc-grow", "producer-consumer", "larson"];
+        let broken = workloads(&names.map(String::from)).unwrap();
+        let request = Request {
+            subjects: &subjects,
+            baseline: "broken",
+            workloads: &broken,
+            runs: 1,
+            scale: 0.01,
+            threads: 2,
+            threshold: 0.01,
+        };
+        let report = run(&request, |_| {}).unwrap().report("broken", 0.01);
+        let lost: Vec<&str> = report.failures.iter().map(|f| f.workload.as_str()).collect();
+        assert_eq!(lost, names, "{:?}", report.failures);
+    }
+
     #[test]
     fn a_subject_that_does_not_serve_malloc_is_reported_as_failed() {
         let subjects = [Subject {
