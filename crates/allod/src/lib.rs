@@ -1,6 +1,9 @@
 //! Allod, one memory system: a heap for any program, regions for runtimes, frames for loops.
 #![no_std]
 
+#[cfg(feature = "frame")]
+pub use allod_frame as frame;
+
 use core::alloc::{GlobalAlloc, Layout};
 
 /// The heap as Rust's global allocator.

@@ -1,0 +1,111 @@
+//! `Allocator` for frames: collections that live in them.
+
+use crate::frame::Frame;
+use allocator_api2::alloc::{AllocError, Allocator};
+use core::alloc::Layout;
+use core::ptr::{self, NonNull};
+
+/// Collections in a frame: `Vec::new_in(&*frame)`, `HashMap::new_in(&*frame)`.
+///
+/// The newest block grows and shrinks where it is and goes back when it is freed; any other block is
+/// copied when it grows and stays until the frame's end.
+///
+/// ```
+/// use allocator_api2::{boxed::Box, vec::Vec};
+/// let mut arena = allod_frame::Arena::new();
+/// arena.frame(|f| {
+///     let mut numbers = Vec::new_in(&*f);
+///     numbers.push(0);
+///     let place = numbers.as_ptr();
+///     numbers.extend(1..1000);
+///     assert_eq!(numbers.as_ptr(), place, "the newest vector grows in place");
+///     let dropped_at_its_end = Box::new_in(String::from("boxed"), &*f);
+///     assert_eq!(*dropped_at_its_end, "boxed");
+/// });
+/// ```
+// SAFETY: blocks are disjoint and stay where they are until the frame ends, which a reference to it
+// prevents; clones of the reference are the same allocator.
+unsafe impl Allocator for &Frame<'_> {
+    #[inline(always)]
+    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        let block = self.bump(layout.size(), layout.align()).map_err(|_| AllocError)?;
+        Ok(NonNull::slice_from_raw_parts(block, layout.size()))
+    }
+
+    #[inline(always)]
+    unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
+        if self.is_newest(block.as_ptr(), layout.size()) {
+            // SAFETY: the newest block, made empty.
+            unsafe { self.resize_newest(block.as_ptr(), 0) };
+        }
+    }
+
+    #[inline]
+    unsafe fn grow(
+        &self,
+        block: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's contract: a block of the old layout.
+        unsafe { resize(self, block, old, new) }
+    }
+
+    #[inline]
+    unsafe fn grow_zeroed(
+        &self,
+        block: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: as for `grow`; the new block has room for the zeros behind the old content.
+        unsafe {
+            let grown = resize(self, block, old, new)?;
+            let rest = grown.cast::<u8>().add(old.size());
+            rest.write_bytes(0, new.size() - old.size());
+            Ok(grown)
+        }
+    }
+
+    #[inline]
+    unsafe fn shrink(
+        &self,
+        block: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's contract: a block of the old layout.
+        unsafe { resize(self, block, old, new) }
+    }
+}
+
+/// Resizes a block in place when it is the newest or shrinks, and moves it otherwise.
+///
+/// # Safety
+/// `block` is a block of `frame` with the layout `old`.
+#[inline]
+unsafe fn resize(
+    frame: &Frame<'_>,
+    block: NonNull<u8>,
+    old: Layout,
+    new: Layout,
+) -> Result<NonNull<[u8]>, AllocError> {
+    let aligned = block.as_ptr().addr() & (new.align() - 1) == 0;
+    // SAFETY: the caller's contract; the copy goes to a new block.
+    unsafe {
+        let newest = frame.is_newest(block.as_ptr(), old.size());
+        let in_place = aligned
+            && if newest {
+                frame.resize_newest(block.as_ptr(), new.size())
+            } else {
+                new.size() <= old.size()
+            };
+        if in_place {
+            return Ok(NonNull::slice_from_raw_parts(block, new.size()));
+        }
+        let moved = frame.bump(new.size(), new.align()).map_err(|_| AllocError)?;
+        let bytes = old.size().min(new.size());
+        ptr::copy_nonoverlapping(block.as_ptr(), moved.as_ptr(), bytes);
+        Ok(NonNull::slice_from_raw_parts(moved, new.size()))
+    }
+}

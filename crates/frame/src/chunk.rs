@@ -1,0 +1,224 @@
+//! Chunks: spans of the heap, linked in the order in which frames fill them, and kept.
+//!
+//! A chunk's header is its last 64 bytes, and a frame's limit is the header's address. Chunks grow
+//! geometrically (each twice the one before, up to 64 MiB), so a frame of `n` bytes takes the slow
+//! path about log2(n) times, and touches the system only while the arena is larger than ever.
+
+use allod_heap::span::{self, Kind};
+use core::ptr::{self, NonNull};
+
+/// Bytes of the first chunk: one span unit.
+pub(crate) const FIRST: usize = 64 << 10;
+/// Chunks stop doubling here; larger ones are made only for larger requests.
+pub(crate) const LARGEST: usize = 64 << 20;
+
+/// The header at the end of each chunk.
+#[repr(C, align(64))]
+pub(crate) struct Chunk {
+    pub(crate) next: *mut Chunk,
+    pub(crate) start: *mut u8,
+    pub(crate) bytes: usize,
+}
+
+// SAFETY: the only shared chunk is `EMPTY`, which is never written.
+unsafe impl Sync for Chunk {}
+
+/// The limit of an arena without chunks: nothing fits below it.
+static EMPTY: Chunk = Chunk { next: ptr::null_mut(), start: ptr::null_mut(), bytes: 0 };
+
+/// The cursor and limit of an arena without chunks.
+#[inline]
+pub(crate) fn empty() -> *mut u8 {
+    (&raw const EMPTY).cast_mut().cast()
+}
+
+/// What an arena keeps between frames. `cursor` and `limit` come first: C code reads them.
+#[repr(C)]
+pub struct Core {
+    /// Where a new frame starts.
+    pub(crate) cursor: *mut u8,
+    /// The limit of a new frame.
+    pub(crate) limit: *mut u8,
+    /// The arena that serves frames begun on the same thread while this one's frame is open.
+    pub(crate) inner: *mut Core,
+    pub(crate) first: *mut Chunk,
+    pub(crate) last: *mut Chunk,
+    /// Bytes of all chunks.
+    pub(crate) reserved: usize,
+    /// Frames begun.
+    pub(crate) frames: u64,
+    /// Drops registered.
+    pub(crate) drops: u64,
+}
+
+/// What the slow path found: a block, and the frame's new cursor and limit.
+#[derive(Clone, Copy)]
+pub(crate) struct Grown {
+    pub(crate) block: NonNull<u8>,
+    pub(crate) cursor: *mut u8,
+    pub(crate) limit: *mut u8,
+}
+
+impl Core {
+    /// An arena without chunks, in a block of the heap; `None` when memory is out. Takes no span.
+    pub(crate) fn create() -> Option<NonNull<Core>> {
+        let core = NonNull::new(allod_heap::malloc(size_of::<Core>()).cast::<Core>())?;
+        // SAFETY: the block is new, large enough and aligned to 16.
+        unsafe {
+            core.write(Core {
+                cursor: empty(),
+                limit: empty(),
+                inner: ptr::null_mut(),
+                first: ptr::null_mut(),
+                last: ptr::null_mut(),
+                reserved: 0,
+                frames: 0,
+                drops: 0,
+            });
+        }
+        Some(core)
+    }
+
+    /// Gives everything back.
+    ///
+    /// # Safety
+    /// `core` came from [`Core::create`], is given back once, and nothing in its chunks is used.
+    pub(crate) unsafe fn destroy(core: NonNull<Core>) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            Core::trim(core);
+            allod_heap::free(core.as_ptr().cast());
+        }
+    }
+
+    /// Gives all chunks back.
+    ///
+    /// # Safety
+    /// No frame of the arena is open, and nothing in its chunks is used.
+    pub(crate) unsafe fn trim(core: NonNull<Core>) {
+        // SAFETY: the caller's contract; headers of kept chunks are valid until their span is freed.
+        unsafe {
+            let core = core.as_ptr();
+            let mut chunk = (*core).first;
+            while !chunk.is_null() {
+                let Chunk { next, start, .. } = chunk.read();
+                span::free(start);
+                chunk = next;
+            }
+            (*core).first = ptr::null_mut();
+            (*core).last = ptr::null_mut();
+            (*core).reserved = 0;
+            (*core).cursor = empty();
+            (*core).limit = empty();
+        }
+    }
+
+    /// Appends a chunk with room for `room` bytes.
+    ///
+    /// # Safety
+    /// `core` is a live arena that no other thread uses now.
+    #[cold]
+    pub(crate) unsafe fn append(core: NonNull<Core>, room: usize) -> Option<*mut Chunk> {
+        let owner = core.as_ptr();
+        // SAFETY: the caller's contract; a new span is ours, and its last 64 bytes are the header.
+        unsafe {
+            let last = (*owner).last;
+            let double = if last.is_null() { FIRST } else { ((*last).bytes * 2).min(LARGEST) };
+            let need = room.checked_add(size_of::<Chunk>())?;
+            let new = span::alloc(need.max(double), 1, Kind::Frame, owner.cast())
+                .or_else(|| span::alloc(need, 1, Kind::Frame, owner.cast()))?;
+            let header = new.start.add(new.len - size_of::<Chunk>()).cast::<Chunk>();
+            header.write(Chunk { next: ptr::null_mut(), start: new.start, bytes: new.len });
+            if last.is_null() {
+                (*owner).first = header;
+                (*owner).cursor = new.start;
+                (*owner).limit = header.cast();
+            } else {
+                (*last).next = header;
+            }
+            (*owner).last = header;
+            (*owner).reserved += new.len;
+            Some(header)
+        }
+    }
+
+    /// The chunk after the one that ends at `limit`; null when there is none.
+    ///
+    /// # Safety
+    /// `limit` is [`empty`] or the limit of a chunk of this arena.
+    pub(crate) unsafe fn after(core: NonNull<Core>, limit: *mut u8) -> *mut Chunk {
+        // SAFETY: the caller's contract: a limit is the address of a header.
+        unsafe {
+            if limit == empty() { (*core.as_ptr()).first } else { (*limit.cast::<Chunk>()).next }
+        }
+    }
+}
+
+/// The slow path: a block from the next kept chunk with room for it, or from a new one. Kept chunks
+/// that are too small are passed over until the next frame.
+///
+/// Takes and returns words, not the frame, so that a frame's cursor can stay in a register.
+///
+/// # Safety
+/// `core` is a live arena used by this thread alone, `limit` the limit of one of its frames, `align`
+/// a power of two.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn grow(
+    core: NonNull<Core>,
+    limit: *mut u8,
+    size: usize,
+    align: usize,
+) -> Option<Grown> {
+    // SAFETY: the caller's contract.
+    let mut chunk = unsafe { Core::after(core, limit) };
+    loop {
+        if chunk.is_null() {
+            let room = size.checked_add(align - 1).filter(|&n| n <= isize::MAX as usize)?;
+            // SAFETY: the caller's contract.
+            chunk = unsafe { Core::append(core, room)? };
+        }
+        // SAFETY: a chunk of this arena: its header is valid, and `start..header` is its memory.
+        unsafe {
+            let start = (*chunk).start;
+            let room = chunk.addr() - start.addr();
+            let padding = start.addr().wrapping_neg() & (align - 1);
+            if padding <= room && size <= room - padding {
+                let block = start.add(padding);
+                return Some(Grown {
+                    block: NonNull::new_unchecked(block),
+                    cursor: block.add(size),
+                    limit: chunk.cast(),
+                });
+            }
+            chunk = (*chunk).next;
+        }
+    }
+}
+
+/// Bytes between two positions of one arena, counting passed-over ends of chunks as used.
+///
+/// # Safety
+/// Both positions are of frames of `core`, the first not behind the second.
+pub(crate) unsafe fn distance(
+    core: NonNull<Core>,
+    from: (*mut u8, *mut u8),
+    to: (*mut u8, *mut u8),
+) -> usize {
+    let (cursor, mut limit) = from;
+    if limit == to.1 {
+        return to.0.addr() - cursor.addr();
+    }
+    let mut bytes = limit.addr() - cursor.addr();
+    loop {
+        // SAFETY: the caller's contract: `to` lies in a later chunk, so there is a next one.
+        unsafe {
+            let chunk = Core::after(core, limit);
+            if chunk.cast() == to.1 {
+                return bytes + (to.0.addr() - (*chunk).start.addr());
+            }
+            bytes += chunk.addr() - (*chunk).start.addr();
+            limit = chunk.cast();
+        }
+    }
+}

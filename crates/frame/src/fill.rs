@@ -1,0 +1,82 @@
+//! A slice that grows while it is filled.
+
+use crate::error::OutOfMemory;
+use crate::frame::Frame;
+use core::alloc::Layout;
+use core::ptr::{self, NonNull};
+use core::slice;
+
+/// A slice under construction in a frame.
+pub(crate) struct Growing<'a, 'f, T> {
+    frame: &'a Frame<'f>,
+    start: NonNull<T>,
+    len: usize,
+    capacity: usize,
+}
+
+impl<'a, 'f, T> Growing<'a, 'f, T> {
+    pub(crate) fn new(frame: &'a Frame<'f>, capacity: usize) -> Result<Self, OutOfMemory> {
+        let capacity = if size_of::<T>() == 0 { usize::MAX } else { capacity };
+        let bytes = if size_of::<T>() == 0 { 0 } else { capacity };
+        let layout = Layout::array::<T>(bytes).map_err(|_| OutOfMemory)?;
+        let start = frame.try_alloc_layout(layout)?.cast();
+        Ok(Growing { frame, start, len: 0, capacity })
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) -> Result<(), OutOfMemory> {
+        if self.len == self.capacity {
+            self.reserve(1)?;
+        }
+        // SAFETY: there is room for one more.
+        unsafe { self.start.add(self.len).write(value) };
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Makes room for `more` values.
+    #[cold]
+    fn reserve(&mut self, more: usize) -> Result<(), OutOfMemory> {
+        let need = self.len.checked_add(more).ok_or(OutOfMemory)?;
+        let capacity = need.max(self.capacity.saturating_mul(2)).max(8);
+        let layout = Layout::array::<T>(capacity).map_err(|_| OutOfMemory)?;
+        let old = self.start.as_ptr().cast::<u8>();
+        // SAFETY: asked only for the newest block; otherwise the values move to a new one.
+        unsafe {
+            let newest = self.frame.is_newest(old, self.capacity * size_of::<T>());
+            if !(newest && self.frame.resize_newest(old, layout.size())) {
+                let new = self.frame.try_alloc_layout(layout)?.cast();
+                ptr::copy_nonoverlapping(self.start.as_ptr(), new.as_ptr(), self.len);
+                self.start = new;
+            }
+        }
+        self.capacity = capacity;
+        Ok(())
+    }
+
+    /// The slice; room that was not needed goes back if it is at the cursor.
+    pub(crate) fn finish(self) -> &'f mut [T] {
+        let block = self.start.as_ptr().cast::<u8>();
+        if size_of::<T>() != 0 && self.frame.is_newest(block, self.capacity * size_of::<T>()) {
+            // SAFETY: the newest block, made shorter.
+            unsafe { self.frame.resize_newest(block, self.len * size_of::<T>()) };
+        }
+        // SAFETY: `len` values were written, in memory of the frame that is handed out once.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Growing<'_, '_, u8> {
+    pub(crate) fn extend(&mut self, bytes: &[u8]) -> Result<(), OutOfMemory> {
+        if self.capacity - self.len < bytes.len() {
+            self.reserve(bytes.len())?;
+        }
+        // SAFETY: there is room for the bytes.
+        unsafe {
+            let end = self.start.as_ptr().add(self.len);
+            ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len());
+        }
+        self.len += bytes.len();
+        Ok(())
+    }
+}

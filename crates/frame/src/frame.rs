@@ -1,0 +1,207 @@
+//! The handle of one frame: its cursor, its limit, and the bump.
+
+use crate::chunk::{self, Core, Grown, distance, grow};
+use crate::drops::Entry;
+use crate::error::OutOfMemory;
+use crate::guard::FrameGuard;
+use core::cell::Cell;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::{self, NonNull};
+
+/// One frame, or a scope within one: allocates values that live for `'f`.
+///
+/// Got from [`Arena::frame`](crate::Arena::frame), [`FrameGuard::frame`] or [`Frame::scope`]. All
+/// ways to allocate take `&self`, so many values can be made and used together; each is aligned as
+/// its type asks. The fast path is one compare; when a chunk is full, the next kept one follows.
+///
+/// A frame stays on its thread (neither `Send` nor `Sync`); what it allocates may go where its type
+/// may go, as long as the frame lasts.
+///
+/// Methods that allocate panic when memory is out, and have a `try_` twin that returns
+/// [`OutOfMemory`] instead.
+pub struct Frame<'f> {
+    pub(crate) cursor: Cell<*mut u8>,
+    pub(crate) limit: Cell<*mut u8>,
+    /// The newest registered drop.
+    pub(crate) drops: Cell<*mut Entry>,
+    pub(crate) core: NonNull<Core>,
+    /// Invariant in `'f`, so that two frames cannot be exchanged for each other.
+    lifetime: PhantomData<fn(&'f ()) -> &'f ()>,
+}
+
+impl<'f> Frame<'f> {
+    /// The frame at the start of an arena.
+    ///
+    /// # Safety
+    /// The core is live and used by this frame alone for `'f`.
+    #[inline(always)]
+    pub(crate) unsafe fn start(core: NonNull<Core>) -> Frame<'f> {
+        // SAFETY: the caller's contract.
+        unsafe { Frame::resume(core, core.as_ref().cursor, core.as_ref().limit, ptr::null_mut()) }
+    }
+
+    /// A frame at a position of its arena.
+    ///
+    /// # Safety
+    /// As for [`Frame::start`], and the position and drops are those of a frame of the core.
+    #[inline(always)]
+    pub(crate) unsafe fn resume(
+        core: NonNull<Core>,
+        cursor: *mut u8,
+        limit: *mut u8,
+        drops: *mut Entry,
+    ) -> Frame<'f> {
+        Frame {
+            cursor: Cell::new(cursor),
+            limit: Cell::new(limit),
+            drops: Cell::new(drops),
+            core,
+            lifetime: PhantomData,
+        }
+    }
+
+    /// The bump: `size` bytes at a multiple of `align`, a power of two.
+    #[inline(always)]
+    pub(crate) fn bump(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
+        let cursor = self.cursor.get();
+        // Sizes and alignments of layouts are at most isize::MAX and addresses lie in the lower
+        // half, so neither sum can overflow.
+        let start = cursor.map_addr(|a| (a + (align - 1)) & !(align - 1));
+        let end = start.wrapping_add(size);
+        if end.addr() > self.limit.get().addr() {
+            return self.bump_slow(size, align);
+        }
+        self.cursor.set(end);
+        // SAFETY: a cursor is never null, and rounding up does not make it so.
+        Ok(unsafe { NonNull::new_unchecked(start) })
+    }
+
+    #[inline(always)]
+    fn bump_slow(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
+        // SAFETY: the frame's own core and limit.
+        match unsafe { grow(self.core, self.limit.get(), size, align) } {
+            Some(Grown { block, cursor, limit }) => {
+                self.cursor.set(cursor);
+                self.limit.set(limit);
+                Ok(block)
+            }
+            None => Err(OutOfMemory),
+        }
+    }
+
+    /// Runs `work` in a scope within this frame: what it allocates goes when it returns. Scopes nest.
+    ///
+    /// Values of this frame stay usable inside; this frame allocates again when the scope has ended.
+    /// Begin and end cost nothing but copying two words.
+    ///
+    /// ```
+    /// let mut arena = allod_frame::Arena::new();
+    /// arena.frame(|frame| {
+    ///     let kept = frame.alloc(1);
+    ///     let before = frame.used();
+    ///     frame.scope(|scope| {
+    ///         let scratch = scope.alloc_slice_fill(1000, 2);
+    ///         *kept += scratch[999];
+    ///     });
+    ///     assert_eq!((*kept, frame.used()), (3, before));
+    /// });
+    /// ```
+    #[inline]
+    pub fn scope<R>(&mut self, work: impl for<'s> FnOnce(&'s mut Frame<'s>) -> R) -> R {
+        let mut guard = self.nested();
+        // SAFETY: the scope's lifetime is the closure's own, so it cannot be exchanged for another.
+        work(unsafe { guard.frame_mut() })
+    }
+
+    /// Runs `work` and keeps what it allocated if it returns `Ok`; after `Err` all of it is gone.
+    ///
+    /// This is the checkpoint for speculation: try something, keep it if it worked.
+    ///
+    /// # Errors
+    /// What `work` returns.
+    ///
+    /// ```
+    /// let mut arena = allod_frame::Arena::new();
+    /// arena.frame(|frame| {
+    ///     let before = frame.used();
+    ///     let failed: Result<&mut [u8], &str> = frame.speculate(|f| {
+    ///         f.alloc_slice_fill(5000, 0u8);
+    ///         Err("no way through")
+    ///     });
+    ///     assert_eq!((failed, frame.used()), (Err("no way through"), before));
+    ///
+    ///     let path = frame.speculate(|f| Ok::<_, ()>(f.alloc_slice_copy(&[3, 1, 2]))).unwrap();
+    ///     assert_eq!(path, &[3, 1, 2]);
+    /// });
+    /// ```
+    #[inline]
+    pub fn speculate<T: ?Sized, E>(
+        &mut self,
+        work: impl for<'s> FnOnce(&'s mut Frame<'s>) -> Result<&'s mut T, E>,
+    ) -> Result<&'f mut T, E> {
+        let mut guard = self.nested();
+        // SAFETY: as in `scope`.
+        let value: NonNull<T> = work(unsafe { guard.frame_mut() })?.into();
+        let (cursor, limit, drops) = guard.keep();
+        self.cursor.set(cursor);
+        self.limit.set(limit);
+        if !drops.is_null() {
+            // SAFETY: entries of a scope of this frame, newer than all of its own.
+            unsafe { Entry::append(drops, self.drops.get()) };
+            self.drops.set(drops);
+        }
+        // SAFETY: the value lies in memory that is this frame's now.
+        Ok(unsafe { &mut *value.as_ptr() })
+    }
+
+    #[inline(always)]
+    fn nested(&mut self) -> FrameGuard<'_> {
+        // SAFETY: this frame is borrowed exclusively as long as the guard is there.
+        unsafe {
+            let scope =
+                Frame::resume(self.core, self.cursor.get(), self.limit.get(), ptr::null_mut());
+            FrameGuard::new(scope)
+        }
+    }
+
+    /// Bytes that the arena's frame has used up to here, its outer frames' included, with padding
+    /// and passed-over ends of chunks.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        // SAFETY: both positions are of this arena, which starts where the core says.
+        unsafe {
+            let core = self.core.as_ref();
+            if self.limit.get() == chunk::empty() {
+                return 0;
+            }
+            distance(self.core, (core.cursor, core.limit), (self.cursor.get(), self.limit.get()))
+        }
+    }
+
+    /// True when `block` of `size` bytes is the newest allocation.
+    #[inline(always)]
+    pub(crate) fn is_newest(&self, block: *const u8, size: usize) -> bool {
+        block.wrapping_add(size) == self.cursor.get()
+    }
+
+    /// Makes the newest block `size` bytes long where it is; false when the chunk has no room.
+    ///
+    /// # Safety
+    /// `block` is the newest allocation.
+    #[inline(always)]
+    pub(crate) unsafe fn resize_newest(&self, block: *mut u8, size: usize) -> bool {
+        let room = self.limit.get().addr() - block.addr();
+        if size > room {
+            return false;
+        }
+        self.cursor.set(block.wrapping_add(size));
+        true
+    }
+}
+
+impl fmt::Debug for Frame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frame").field("used", &self.used()).finish()
+    }
+}

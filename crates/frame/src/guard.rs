@@ -1,0 +1,205 @@
+//! Begin and end of a frame; checkpoints and rollback.
+
+use crate::chunk::Core;
+use crate::drops::{self, Entry};
+use crate::frame::Frame;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+/// A frame that is open until the guard is dropped.
+///
+/// [`frame`](FrameGuard::frame) gives the frame to allocate in; its values live as long as the guard
+/// is neither dropped nor [rolled back](FrameGuard::rollback).
+///
+/// ```
+/// use allod_frame::Arena;
+/// let mut arena = Arena::new();
+/// let guard = arena.begin();
+/// let frame = guard.frame();
+/// let x = frame.alloc(5);
+/// *x += 1;
+/// assert_eq!(*x, 6);
+/// guard.end();
+/// ```
+///
+/// ```compile_fail
+/// let mut arena = allod_frame::Arena::new();
+/// let guard = arena.begin();
+/// let x = guard.frame().alloc(5);
+/// guard.end();
+/// *x += 1; // does not compile: the frame has ended
+/// ```
+pub struct FrameGuard<'a> {
+    frame: Frame<'a>,
+    #[cfg(debug_assertions)]
+    start: (*mut u8, *mut u8),
+    arena: PhantomData<&'a mut ()>,
+}
+
+/// A position in a frame, for [`FrameGuard::rollback`].
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoint {
+    cursor: *mut u8,
+    limit: *mut u8,
+    drops: u64,
+    core: NonNull<Core>,
+    frame: u64,
+}
+
+impl<'a> FrameGuard<'a> {
+    #[inline(always)]
+    pub(crate) fn new(frame: Frame<'a>) -> FrameGuard<'a> {
+        FrameGuard {
+            #[cfg(debug_assertions)]
+            start: (frame.cursor.get(), frame.limit.get()),
+            frame,
+            arena: PhantomData,
+        }
+    }
+
+    /// The frame to allocate in.
+    #[inline(always)]
+    pub fn frame<'g>(&'g self) -> &'g Frame<'g> {
+        // SAFETY: only the lifetime changes: values live as long as the guard is borrowed, and both
+        // `end` and `rollback` need it unborrowed. A shared reference cannot be exchanged.
+        unsafe { &*(&raw const self.frame).cast::<Frame<'g>>() }
+    }
+
+    /// The frame with a lifetime of the caller's choice, for closures.
+    ///
+    /// # Safety
+    /// The lifetime ends before the guard does, and the frame is not exchanged for another.
+    #[inline(always)]
+    pub(crate) unsafe fn frame_mut<'s>(&mut self) -> &'s mut Frame<'s> {
+        // SAFETY: only the lifetime changes; the caller's contract.
+        unsafe { &mut *(&raw mut self.frame).cast::<Frame<'s>>() }
+    }
+
+    /// Cursor, limit and drops of the frame, whose end does not happen.
+    #[inline(always)]
+    pub(crate) fn keep(self) -> (*mut u8, *mut u8, *mut Entry) {
+        let frame = &core::mem::ManuallyDrop::new(self).frame;
+        (frame.cursor.get(), frame.limit.get(), frame.drops.get())
+    }
+
+    /// Ends the frame, as dropping the guard does.
+    #[inline(always)]
+    pub fn end(self) {}
+
+    /// Where the frame stands now.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
+        // SAFETY: the frame's core and entries are live.
+        unsafe {
+            Checkpoint {
+                cursor: self.frame.cursor.get(),
+                limit: self.frame.limit.get(),
+                drops: Entry::stamp(self.frame.drops.get()),
+                core: self.frame.core,
+                frame: self.frame.core.as_ref().frames,
+            }
+        }
+    }
+
+    /// Undoes every allocation since the checkpoint; registered values are dropped, newest first.
+    /// A checkpoint that was itself undone leaves the frame as it is.
+    ///
+    /// # Panics
+    /// When the checkpoint is of another frame.
+    ///
+    /// ```
+    /// let mut arena = allod_frame::Arena::new();
+    /// let mut guard = arena.begin();
+    /// let before = guard.checkpoint();
+    /// for attempt in 0..10 {
+    ///     guard.frame().alloc_slice_fill(1000, attempt);
+    ///     guard.rollback(before);
+    /// }
+    /// assert_eq!(guard.frame().used(), 0);
+    /// ```
+    pub fn rollback(&mut self, to: Checkpoint) {
+        let frame = &self.frame;
+        // SAFETY: the core is live while the guard is.
+        let number = unsafe { frame.core.as_ref() }.frames;
+        assert!(
+            to.core == frame.core && to.frame == number,
+            "the checkpoint is of another frame: roll back with the guard that made it"
+        );
+        let position = (frame.cursor.get(), frame.limit.get());
+        // SAFETY: both positions and the entries are of this frame, and nothing newer is borrowed.
+        unsafe {
+            if !not_behind(frame.core, (to.cursor, to.limit), position) {
+                return;
+            }
+            frame.drops.set(drops::run(frame.drops.get(), to.drops));
+            poison(frame.core, (to.cursor, to.limit), position);
+        }
+        frame.cursor.set(to.cursor);
+        frame.limit.set(to.limit);
+    }
+}
+
+impl Drop for FrameGuard<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let drops = self.frame.drops.get();
+        if !drops.is_null() {
+            // SAFETY: the frame ends, and with it every use of its values.
+            unsafe { drops::run(drops, 0) };
+        }
+        #[cfg(debug_assertions)]
+        // SAFETY: the frame ends where it started or later.
+        unsafe {
+            poison(self.frame.core, self.start, (self.frame.cursor.get(), self.frame.limit.get()));
+        }
+    }
+}
+
+/// True when `a` does not lie behind `b`.
+///
+/// # Safety
+/// Both are positions of frames of `core`.
+unsafe fn not_behind(core: NonNull<Core>, a: (*mut u8, *mut u8), b: (*mut u8, *mut u8)) -> bool {
+    let mut limit = a.1;
+    if limit == b.1 {
+        return a.0 <= b.0;
+    }
+    loop {
+        // SAFETY: a limit of this arena.
+        let chunk = unsafe { Core::after(core, limit) };
+        if chunk.is_null() {
+            return false;
+        }
+        limit = chunk.cast();
+        if limit == b.1 {
+            return true;
+        }
+    }
+}
+
+/// The byte that debug builds write over memory whose frame has ended.
+#[cfg(debug_assertions)]
+pub(crate) const POISON: u8 = 0xF7;
+
+/// Overwrites what lies between two positions, in debug builds.
+///
+/// # Safety
+/// Both are positions of frames of `core`, the first not behind the second, and nothing between them
+/// is used any more.
+unsafe fn poison(core: NonNull<Core>, from: (*mut u8, *mut u8), to: (*mut u8, *mut u8)) {
+    #[cfg(debug_assertions)]
+    // SAFETY: memory of this arena's chunks that nobody uses.
+    unsafe {
+        let (mut cursor, mut limit) = from;
+        while limit != to.1 {
+            if limit != crate::chunk::empty() {
+                core::ptr::write_bytes(cursor, POISON, limit.addr() - cursor.addr());
+            }
+            let chunk = Core::after(core, limit);
+            (cursor, limit) = ((*chunk).start, chunk.cast());
+        }
+        core::ptr::write_bytes(cursor, POISON, to.0.addr() - cursor.addr());
+    }
+    #[cfg(not(debug_assertions))]
+    let _ = (core, from, to);
+}

@@ -1,0 +1,63 @@
+//! Frames: memory that begins with a loop's turn and goes at its end, all at once.
+//!
+//! A game's tick, a simulation's step, a server's request, a task: each makes thousands of small
+//! things that all die together. A **frame** takes them from an **arena** by moving a cursor, and
+//! its end puts the cursor back. What was allocated carries the frame's lifetime `'f`, so use after
+//! the end does not compile.
+//!
+//! ```
+//! use allod_frame::Arena;
+//!
+//! let mut arena = Arena::new();
+//! for tick in 0..3 {
+//!     let sum = arena.frame(|frame| {
+//!         let squares = frame.alloc_slice_fill_with(100, |i| i * i);
+//!         let label = frame.alloc_fmt(format_args!("tick {tick}"));
+//!         assert!(label.starts_with("tick"));
+//!         squares.iter().sum::<usize>()
+//!     });
+//!     assert_eq!(sum, 328_350);
+//! }
+//! ```
+//!
+//! | module | what it keeps |
+//! | --- | --- |
+//! | [`arena`](Arena) | the chunks, kept from frame to frame |
+//! | [`frame`](Frame) | cursor and limit of one frame; all ways to allocate |
+//! | [`guard`](FrameGuard) | begin and end; checkpoints and rollback |
+//! | [`batch`](Batch) | many values in one step of the cursor |
+//!
+//! **Invariant.** The cursor and limit live in the [`Frame`] handle on the stack; the arena keeps
+//! only where a new frame starts. A nested scope is a copy of the two words, and its end is nothing:
+//! the outer frame still has its own. The limit is the address of the chunk's header, so the slow
+//! path finds the next chunk from the limit alone.
+//!
+//! ```text
+//!  chunk (a span)   start            cursor                     limit
+//!                   |  used ........ |  free .................. | header |-> next chunk
+//! ```
+#![no_std]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+mod alloc;
+#[cfg(feature = "allocator-api2")]
+mod allocator;
+mod arena;
+mod batch;
+mod chunk;
+mod drops;
+mod error;
+mod fill;
+mod frame;
+mod guard;
+mod text;
+mod zero;
+
+pub use arena::Arena;
+pub use batch::Batch;
+pub use error::OutOfMemory;
+pub use frame::Frame;
+pub use guard::{Checkpoint, FrameGuard};
+pub use zero::Zeroable;

@@ -1,0 +1,85 @@
+//! Collections that live in frames.
+#![cfg(feature = "allocator-api2")]
+
+use allocator_api2::{boxed::Box, vec::Vec};
+use allod_frame::Arena;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn vectors_grow_and_shrink_as_on_the_heap(
+        ops in prop::collection::vec((0..3usize, 0..4u8, prop::collection::vec(any::<u32>(), 0..60)), 0..60),
+    ) {
+        let mut arena = Arena::new();
+        arena.frame(|f| {
+            let mut model = [const { std::vec::Vec::new() }; 3];
+            let mut vectors = [(); 3].map(|()| Vec::new_in(&*f));
+            for (which, what, values) in &ops {
+                let (vector, model) = (&mut vectors[*which], &mut model[*which]);
+                match what {
+                    0 | 1 => {
+                        vector.extend_from_slice(values);
+                        model.extend_from_slice(values);
+                    }
+                    2 => {
+                        vector.truncate(values.len());
+                        vector.shrink_to_fit();
+                        model.truncate(values.len());
+                    }
+                    _ => {
+                        *vector = Vec::new_in(&*f);
+                        model.clear();
+                    }
+                }
+            }
+            for (vector, model) in vectors.iter().zip(&model) {
+                assert_eq!(&vector[..], &model[..]);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_hash_map_lives_in_a_scope() {
+    let mut arena = Arena::new();
+    arena.frame(|f| {
+        f.scope(|s| {
+            let mut map = HashMap::with_hasher_in(DefaultHashBuilder::default(), &*s);
+            for i in 0..1000 {
+                map.insert(i, &*s.alloc_fmt(format_args!("{i}")));
+            }
+            assert_eq!(map.remove(&999), Some("999"));
+            assert!(map.iter().all(|(k, v)| k.to_string() == **v));
+        });
+        assert_eq!(f.used(), 0);
+    });
+}
+
+#[test]
+fn the_newest_vector_grows_in_place_and_gives_its_memory_back() {
+    let mut arena = Arena::new();
+    arena.frame(|f| {
+        let f = &*f;
+        let mut v = Vec::new_in(f);
+        v.push(0u8);
+        let place = v.as_ptr();
+        v.extend(core::iter::repeat_n(1, 10_000));
+        assert_eq!(v.as_ptr(), place);
+        drop(v);
+        assert_eq!(f.used(), 0);
+    });
+}
+
+#[test]
+fn a_box_drops_its_value() {
+    let counted = std::sync::Arc::new(());
+    let mut arena = Arena::new();
+    arena.frame(|f| {
+        let boxed = Box::new_in(counted.clone(), &*f);
+        assert_eq!(std::sync::Arc::strong_count(&boxed), 2);
+    });
+    assert_eq!(std::sync::Arc::strong_count(&counted), 1);
+}

@@ -1,0 +1,24 @@
+//! What does not compile. Every program in `tests/refused` must be refused by the compiler.
+
+#[test]
+fn misuse_does_not_compile() {
+    let t = trybuild::TestCases::new();
+    // A passing case makes trybuild compile to the end, where types that need drop are refused.
+    t.pass("tests/refused/allowed.rs");
+    for case in [
+        "use_after_end",
+        "escape_from_closure",
+        "escape_from_scope",
+        "outer_frame_inside_scope",
+        "value_across_rollback",
+        "two_frames_at_once",
+        "value_that_needs_drop",
+        "batch_that_needs_drop",
+        "borrow_in_registered_drop",
+        "frame_to_other_thread",
+        "frame_exchanged",
+        "vector_out_of_frame",
+    ] {
+        t.compile_fail(format!("tests/refused/{case}.rs"));
+    }
+}
