@@ -20,6 +20,7 @@
 #define ALLOD_HEAP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define ALLOD_VERSION_MAJOR 0
 #define ALLOD_VERSION_MINOR 1
@@ -85,6 +86,118 @@ void allod_free_aligned_sized(void *block, size_t align, size_t size) ALLOD_NOEX
 /* How many bytes at `block` may be used, at least what was asked for; 0 for null. */
 ALLOD_ATTR(warn_unused_result)
 size_t allod_usable_size(const void *block) ALLOD_NOEXCEPT;
+
+/* The size to ask for instead of `size` when more would be welcome: it costs no more memory. Up to 1 MiB
+ * it is exactly the usable size of a block asked for with `size` bytes; above, `size` in whole pages. */
+ALLOD_ATTR(warn_unused_result, const)
+size_t allod_good_size(size_t size) ALLOD_NOEXCEPT;
+
+/* ---- First-class heaps --------------------------------------------------------------------- */
+
+/* A heap of its own, apart from malloc's, that is destroyed whole. Any thread may use it; each call
+ * takes the heap's lock (about 20 ns). Its blocks may also be given back one by one with allod_free,
+ * from any thread. */
+typedef struct allod_heap allod_heap_t;
+
+/* Makes an empty heap, the caller's until allod_heap_destroy; null with ENOMEM when memory is out. */
+ALLOD_ATTR(warn_unused_result)
+allod_heap_t *allod_heap_new(void) ALLOD_NOEXCEPT;
+
+/* As allod_malloc, from `heap`. */
+ALLOD_ATTR(malloc, alloc_size(2), warn_unused_result, nonnull(1))
+void *allod_heap_malloc(allod_heap_t *heap, size_t size) ALLOD_NOEXCEPT;
+
+/* As allod_calloc, from `heap`. */
+ALLOD_ATTR(malloc, alloc_size(2, 3), warn_unused_result, nonnull(1))
+void *allod_heap_calloc(allod_heap_t *heap, size_t count, size_t size) ALLOD_NOEXCEPT;
+
+/* As allod_realloc, for a block of `heap` or null; the result is a block of `heap`. */
+ALLOD_ATTR(alloc_size(3), warn_unused_result, nonnull(1))
+void *allod_heap_realloc(allod_heap_t *heap, void *block, size_t size) ALLOD_NOEXCEPT;
+
+/* As allod_aligned_alloc, from `heap`. */
+ALLOD_ATTR(malloc, alloc_align(2), alloc_size(3), warn_unused_result, nonnull(1))
+void *allod_heap_aligned_alloc(allod_heap_t *heap, size_t align, size_t size) ALLOD_NOEXCEPT;
+
+/* Frees all blocks of `heap` at once and ends it; null is ignored. Neither the heap nor any of its
+ * blocks may be used during the call or afterwards. The cost grows with the memory that the heap
+ * holds, not with the number of its blocks. */
+void allod_heap_destroy(allod_heap_t *heap) ALLOD_NOEXCEPT;
+
+/* ---- Giving memory back -------------------------------------------------------------------- */
+
+typedef enum allod_purge_scope {
+    ALLOD_PURGE_THREAD = 0, /* what the calling thread keeps for itself */
+    ALLOD_PURGE_PROCESS = 1 /* free memory of the whole process */
+} allod_purge_scope;
+
+/* Gives free memory back to the system now instead of after the decay (ALLOD_PURGE_DELAY_MS) and
+ * returns how many bytes. Blocks in the front caches of other threads stay there. EINVAL and 0 for any
+ * other scope. */
+size_t allod_purge(allod_purge_scope scope) ALLOD_NOEXCEPT;
+
+/* ---- Statistics ---------------------------------------------------------------------------- */
+
+/* The state of the heap at one moment. Other threads go on meanwhile, so sums may be off by what they
+ * do. New fields are added at the end only. */
+typedef struct allod_stats {
+    size_t record_size;        /* in: sizeof(allod_stats); out: bytes that were filled */
+    uint64_t small_bytes;      /* in small blocks that the program holds */
+    uint64_t large_bytes;      /* in large blocks that the program holds */
+    uint64_t cached_bytes;     /* in the front caches of threads */
+    uint64_t slab_free_bytes;  /* free in slabs that have blocks in use */
+    uint64_t dirty_bytes;      /* free and resident, waiting for reuse or for the decay */
+    uint64_t region_bytes;     /* in spans of regions */
+    uint64_t frame_bytes;      /* in spans of frames */
+    uint64_t span_bytes;       /* in spans of all kinds */
+    uint64_t peak_span_bytes;  /* most bytes ever in spans at once */
+    uint64_t metadata_bytes;   /* opened for the span map and records; a part is resident */
+    uint64_t purged_bytes;     /* given back to the system so far */
+    uint64_t purges;           /* calls of the system that gave memory back */
+    uint64_t thread_heaps;     /* heaps of living threads */
+    uint64_t orphan_heaps;     /* heaps of ended threads, waiting for the next */
+    uint64_t first_class_heaps;
+    uint64_t refills;          /* front caches filled from slabs */
+    uint64_t flushes;          /* front caches emptied into slabs */
+    uint64_t parcels_sent;     /* batches of blocks sent back to the threads that own them */
+    uint64_t parcels_received;
+} allod_stats;
+
+/* Fills `*stats`, whose record_size must be set to sizeof(allod_stats) first; a library older than the
+ * header fills less and says so in record_size. Returns 0, or -1 with EINVAL when record_size has no
+ * room for itself. The cost grows with the number of slabs. */
+ALLOD_ATTR(nonnull(1))
+int allod_stats_get(allod_stats *stats) ALLOD_NOEXCEPT;
+
+/* Writes a report for people to a file descriptor, without allocating. An error of the descriptor is
+ * ignored. docs/statistics.md says what the lines mean. */
+void allod_stats_print(int descriptor) ALLOD_NOEXCEPT;
+
+/* ---- Ownership ----------------------------------------------------------------------------- */
+
+typedef enum allod_owner_kind {
+    ALLOD_OWNER_UNKNOWN = 0,  /* not Allod's memory */
+    ALLOD_OWNER_BLOCK = 1,    /* in a small block */
+    ALLOD_OWNER_LARGE = 2,    /* in a large block */
+    ALLOD_OWNER_REGION = 3,   /* in the memory of a region */
+    ALLOD_OWNER_FRAME = 4,    /* in the memory of a frame arena */
+    ALLOD_OWNER_FREE = 5,     /* Allod's, and nobody uses it */
+    ALLOD_OWNER_INTERNAL = 6  /* Allod's own records */
+} allod_owner_kind;
+
+typedef struct allod_owner {
+    allod_owner_kind kind;
+    int in_use;      /* 0 when free; a block in a thread's front cache still counts as in use */
+    void *start;     /* of the block; null for other kinds */
+    size_t size;     /* usable bytes of the block; 0 for other kinds */
+    size_t offset;   /* of the address in the block */
+    uintptr_t owner; /* a number for the heap, region or frame arena; 0 if none */
+} allod_owner;
+
+/* What the span map knows of `address`, which may be any address at all; the memory there is not
+ * touched. For memory that other threads allocate and free meanwhile the answer may be out of date. */
+ALLOD_ATTR(warn_unused_result)
+allod_owner allod_owner_of(const void *address) ALLOD_NOEXCEPT;
 
 #ifdef __cplusplus
 }

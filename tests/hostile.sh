@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Misuse that the heap sees is named on standard error and ends the program; with ALLOD_ABORT=0 it is
+# named, ignored, and the program goes on. Programs live within little address space.
+# shellcheck disable=SC2016  # programs in perl and bash, given as they are
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+gcc -std=c11 -O1 -fno-builtin -pthread -Wall -Wextra -Werror -o "$work/misuse" \
+    "$root/tests/hostile/misuse.c"
+
+# is_caught KIND WORDS: aborts with one line that starts with "allod: " and holds the words.
+is_caught() {
+    local status=0
+    (ulimit -c 0 && on_allod "$work/misuse" "$1") >"$work/out" 2>"$work/err" || status=$?
+    cat "$work/err"
+    echo "status $status"
+    [ "$status" -eq 134 ] && [ "$(grep -c '^allod: ' "$work/err")" -eq 1 ] &&
+        grep -q "^allod: .*$2" "$work/err"
+}
+
+is_ignored_when_asked() {
+    on_allod ALLOD_ABORT=0 "$work/misuse" "$1" >"$work/out" 2>"$work/err" || return
+    cat "$work/err"
+    grep -qx 'went on' "$work/out" && grep -q '^allod: ' "$work/err"
+}
+
+for kind in double-small double-medium double-large double-slab interior-large stack static foreign \
+    low high realloc-stack; do
+    case $kind in
+        double-large) words='free(0x' ;; # its memory is free, or another's already
+        double-*) words='already freed' ;;
+        interior-*) words='bytes inside the large block' ;;
+        *) words='not a pointer from this heap' ;;
+    esac
+    check "$kind is caught" is_caught "$kind" "$words"
+    check "$kind is ignored when asked" is_ignored_when_asked "$kind"
+done
+
+check "interior pointers are caught when they reach their slab" is_caught interior-slab 'bytes inside'
+
+names_bad_settings() {
+    on_allod ALLOD_PURGE_DELAY_MS=soon ALLOD_FASTER=1 true 2>"$work/err" || return
+    cat "$work/err"
+    grep -q '^allod: ALLOD_PURGE_DELAY_MS=soon ignored' "$work/err" &&
+        grep -q '^allod: unknown setting ALLOD_FASTER ignored' "$work/err" &&
+        [ "$(wc -l <"$work/err")" -eq 2 ]
+}
+check "unknown and bad settings are named and ignored" names_bad_settings
+
+under_limit() {
+    # The limit is for the program alone, not for the test.
+    bash -c 'ulimit -v 200000; exec env LD_PRELOAD="$0" "$@"' "$so" "$@"
+}
+
+check "perl runs under ulimit -v 200000" under_limit perl -e \
+    'my %h = map { $_ => "x" x 100 } 1 .. 50_000; print scalar(keys %h), "\n"'
+check "awk runs under ulimit -v 200000" under_limit awk \
+    'BEGIN { for (i = 0; i < 200000; i++) a[i] = i "x"; print length(a) }'
+check "a C++ compiler runs under ulimit -v 200000" under_limit g++ -fsyntax-only -x c++ \
+    "$root/tests/cxx/new_delete.cc"
+
+idle_program='
+my @blocks = map { "x" x 3000 } 1 .. 40_000;
+sub rss { open my $f, "<", "/proc/self/statm"; return 4 * (split " ", <$f>)[1] }
+my $full = rss(); @blocks = (); undef @blocks;
+select undef, undef, undef, 2.0; my $idle = rss();
+print "full $full KiB, idle $idle KiB\n"; exit($idle < $full - 0.9 * 120_000 * 1000 / 1024 ? 0 : 1)'
+check "a program that went idle has given its memory back" on_allod perl -e "$idle_program"
