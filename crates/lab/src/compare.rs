@@ -151,7 +151,7 @@ pub fn table(request: &Request, report: &Report) -> String {
     }
     let mut text = format!("{table}\n");
     text += &format!(
-        "{} interleaved rounds after a warm-up; medians. \"times faster\" compares wall time with {}, \
+        "Medians of {} interleaved rounds after a warm-up. \"times faster\" compares wall time with {}, \
          round by round:\nabove 1 is better. GO and NO-GO: beyond ±{} % with the whole interval on \
          that side of 1.\n",
         request.runs,

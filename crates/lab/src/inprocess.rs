@@ -242,26 +242,27 @@ mod tests {
         0
     }
 
+    // The tests run beside others on a busy machine: only large factors are told apart here.
     #[test]
-    fn twice_the_work_takes_about_twice_the_time() {
+    fn thirty_times_the_work_takes_many_times_the_time() {
         let mut bench = Bench::new("t");
-        bench.add("spin", "twice", 1, || done(spin(20_000)));
-        bench.add("spin", "once", 1, || done(spin(10_000)));
+        bench.add("spin", "much", 1, || done(spin(300_000)));
+        bench.add("spin", "little", 1, || done(spin(10_000)));
         let report = bench.rounds(9).sample_ms(0.5).run(|_| {});
-        let ratio = report.comparison("t", "spin", "once").unwrap().ratio;
-        assert!((1.4..2.8).contains(&ratio), "{ratio}");
+        let ratio = report.comparison("t", "spin", "little").unwrap().ratio;
+        assert!((5.0..180.0).contains(&ratio), "{ratio}");
     }
 
     #[test]
     fn only_the_timed_part_counts() {
         let mut bench = Bench::new("t");
-        bench.add("w", "all", 1, || done(spin(100_000)));
+        bench.add("w", "all", 1, || done(spin(300_000)));
         bench.add_timed("w", "part", 1, |timer| {
-            spin(100_000);
+            spin(300_000);
             timer.time(|| done(spin(10_000)))
         });
-        let report = bench.rounds(5).sample_ms(0.2).run(|_| {});
-        assert!(report.comparison("t", "w", "part").unwrap().ratio > 4.0);
+        let report = bench.rounds(9).sample_ms(0.2).run(|_| {});
+        assert!(report.comparison("t", "w", "part").unwrap().ratio > 5.0);
     }
 
     #[test]

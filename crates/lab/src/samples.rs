@@ -64,10 +64,36 @@ impl Samples {
         distinct(self.cells.iter().map(|c| c.subject.as_str()))
     }
 
-    /// Adds summaries, comparisons with `baseline`, geometric means (when there are several
-    /// workloads) and failures to `report`.
+    /// Adds summaries, comparisons with `baseline` (also of peak memory), geometric means (when there
+    /// are several workloads) and failures to `report`.
     pub fn report_to(&self, report: &mut Report, baseline: &str, threshold: f64) {
         self.results_to(report);
+        self.comparisons_to(report, baseline, threshold);
+        if self.cells.iter().any(|c| !c.peak_rss_kib.is_empty()) {
+            self.peaks().comparisons_to(report, baseline, threshold);
+        }
+    }
+
+    /// The suite of peak memory, whose comparisons say how many times leaner a subject is.
+    pub fn peak_suite(suite: &str) -> String {
+        format!("{suite}-peak")
+    }
+
+    /// Peak memory as samples of its own.
+    fn peaks(&self) -> Self {
+        let as_costs = |cell: &Cell| Cell {
+            costs: cell.peak_rss_kib.iter().map(|&kib| kib as f64).collect(),
+            peak_rss_kib: Vec::new(),
+            ..cell.clone()
+        };
+        Self {
+            suite: Self::peak_suite(&self.suite),
+            unit: "KiB".into(),
+            cells: self.cells.iter().map(as_costs).collect(),
+        }
+    }
+
+    fn comparisons_to(&self, report: &mut Report, baseline: &str, threshold: f64) {
         for subject in self.subjects().into_iter().filter(|s| *s != baseline) {
             self.compare_to(report, subject, baseline, threshold);
         }
@@ -174,6 +200,18 @@ mod tests {
         assert_eq!(report.comparison("heap", GEOMETRIC_MEAN, "fast").unwrap().ratio, 2.0);
         assert_eq!(report.comparison("heap", "b", "fast").unwrap().ratio, 4.0);
         assert_eq!(report.results.len(), 4);
+    }
+
+    #[test]
+    fn peak_memory_is_compared_beside_time() {
+        let mut s = samples();
+        for (subject, kib) in [("base", 3000), ("fast", 2000)] {
+            s.cell("a", subject).peak_rss_kib = vec![kib; 3];
+        }
+        let mut report = Report::new();
+        s.report_to(&mut report, "base", 0.01);
+        assert_eq!(report.comparison("heap-peak", "a", "fast").unwrap().ratio, 1.5);
+        assert!(report.result("heap-peak", "a", "fast").is_none(), "it stands in peak_rss_kib");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The tables that a suite prints: workloads down, subjects across.
 
 use crate::model::Report;
-use crate::samples::GEOMETRIC_MEAN;
+use crate::samples::{GEOMETRIC_MEAN, Samples};
 use crate::stats::{Verdict, geometric_mean};
 use crate::table::{Table, digits, mebibytes, nanoseconds};
 
@@ -63,14 +63,20 @@ impl<'a> SuiteTable<'a> {
         self.least(|w, s| Some(self.cost(w, s)? - own(w)), nanoseconds, false)
     }
 
-    /// MiB at the peak, with the geometric mean; `*` marks the best of each row.
+    /// MiB at the peak, with the geometric mean and what it is against the baseline; `*` marks the
+    /// best of each row.
     pub fn memory(&self) -> Table {
         let mut table = self.least(|w, s| self.peak(w, s), mebibytes, true);
         let mean = |s: &str| {
             let peaks: Option<Vec<f64>> = self.workloads.iter().map(|w| self.peak(w, s)).collect();
             Some(geometric_mean(&peaks?))
         };
-        table.row(self.line("geometric mean", mean, mebibytes, true));
+        if self.workloads.len() > 1 {
+            table.row(self.line("geometric mean", mean, mebibytes, true));
+            let peaks = Samples::peak_suite(self.suite);
+            let name = format!("times leaner than {}", self.baseline);
+            table.row(self.ratio_line(&peaks, &name, GEOMETRIC_MEAN));
+        }
         table
     }
 
@@ -79,10 +85,10 @@ impl<'a> SuiteTable<'a> {
     pub fn ratios(&self) -> Table {
         let mut table = Table::new([""].iter().chain(&self.subjects).copied());
         for w in &self.workloads {
-            table.row(self.ratio_line(w, w));
+            table.row(self.ratio_line(self.suite, w, w));
         }
         if self.workloads.len() > 1 {
-            table.row(self.ratio_line("geometric mean", GEOMETRIC_MEAN));
+            table.row(self.ratio_line(self.suite, "geometric mean", GEOMETRIC_MEAN));
             let interval = |subject: &&str| {
                 let c = self.report.comparison(self.suite, GEOMETRIC_MEAN, subject);
                 c.map_or(String::new(), |c| format!("{:.2}–{:.2} ", c.ci95[0], c.ci95[1]))
@@ -144,12 +150,12 @@ impl<'a> SuiteTable<'a> {
         line
     }
 
-    fn ratio_line(&self, name: &str, workload: &str) -> Vec<String> {
+    fn ratio_line(&self, suite: &str, name: &str, workload: &str) -> Vec<String> {
         let cell = |subject: &&str| {
             if *subject == self.baseline {
                 return "1 ".into();
             }
-            let Some(c) = self.report.comparison(self.suite, workload, subject) else {
+            let Some(c) = self.report.comparison(suite, workload, subject) else {
                 return "lost ".into();
             };
             let mark = match c.verdict {
