@@ -39,7 +39,7 @@ pub fn package(name: &str) -> PathBuf {
 
 fn find_package(name: &str, network: &[&str]) -> Option<PathBuf> {
     let output = Command::new(std::env::var_os("CARGO")?)
-        .args(["metadata", "--format-version=1", "--all-features", "--filter-platform"])
+        .args(["metadata", "--format-version=1", "--locked", "--all-features", "--filter-platform"])
         .arg(std::env::var_os("TARGET")?)
         .args(network)
         .output()
