@@ -150,3 +150,13 @@ impl fmt::Debug for Arena {
             .finish()
     }
 }
+
+impl Arena {
+    /// Takes over a core.
+    ///
+    /// # Safety
+    /// The core is live and nobody else's.
+    pub(crate) unsafe fn from_core(core: NonNull<Core>) -> Arena {
+        Arena(core)
+    }
+}

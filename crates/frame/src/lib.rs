@@ -26,6 +26,13 @@
 //! | [`frame`](Frame) | cursor and limit of one frame; all ways to allocate |
 //! | [`guard`](FrameGuard) | begin and end; checkpoints and rollback |
 //! | [`batch`](Batch) | many values in one step of the cursor |
+//! | [`allocator`](Blocks) | collections that live in frames |
+//! | [`finished`](Finished) | results that outlive their frame, move between threads, are kept for the next |
+//! | [`thread`] | an arena a thread, found without a lock or hashing |
+//! | [`team`](Team) | one begin and one end for the frames of all threads |
+//! | [`phases`](Phases) | named parts of a frame, for reports |
+//! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
+//! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
 //!
 //! **Invariant.** The cursor and limit live in the [`Frame`] handle on the stack; the arena keeps
 //! only where a new frame starts. A nested scope is a copy of the two words, and its end is nothing:
@@ -46,18 +53,55 @@ mod alloc;
 mod allocator;
 mod arena;
 mod batch;
+#[cfg(feature = "allocator-api2")]
+mod blocks;
 mod chunk;
 mod drops;
 mod error;
 mod fill;
+#[cfg(feature = "std")]
+mod finished;
 mod frame;
 mod guard;
+#[cfg(feature = "std")]
+mod phases;
+#[cfg(feature = "std")]
+mod pool;
+#[cfg(feature = "std")]
+mod promote;
+#[cfg(feature = "std")]
+mod scratch;
+#[cfg(feature = "std")]
+mod shared_pool;
+#[cfg(feature = "std")]
+mod stream;
+#[cfg(feature = "std")]
+mod sync;
+#[cfg(feature = "std")]
+mod team;
 mod text;
+pub mod thread;
 mod zero;
 
 pub use arena::Arena;
 pub use batch::Batch;
+#[cfg(feature = "allocator-api2")]
+pub use blocks::Blocks;
 pub use error::OutOfMemory;
+#[cfg(feature = "std")]
+pub use finished::{Finished, Ring};
 pub use frame::Frame;
 pub use guard::{Checkpoint, FrameGuard};
+#[cfg(feature = "std")]
+pub use phases::{Phase, Phases};
+#[cfg(feature = "std")]
+pub use pool::{Group, Handle, Pool};
+#[cfg(feature = "std")]
+pub use scratch::{Lent, Scratch};
+#[cfg(feature = "std")]
+pub use shared_pool::{SharedHandle, SharedPool};
+#[cfg(feature = "std")]
+pub use stream::{Asset, Loader, stream};
+#[cfg(feature = "std")]
+pub use team::{Team, Workers};
 pub use zero::Zeroable;

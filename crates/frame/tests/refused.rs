@@ -18,6 +18,12 @@ fn misuse_does_not_compile() {
         "frame_to_other_thread",
         "frame_exchanged",
         "vector_out_of_frame",
+        "workers_value_out_of_team",
+        "workers_to_thread_that_outlives_the_frame",
+        "local_value_to_other_thread",
+        "registered_drop_that_is_not_send",
+        "arena_shared_between_threads",
+        "finished_that_refers_to_its_frame",
     ] {
         t.compile_fail(format!("tests/refused/{case}.rs"));
     }

@@ -1,0 +1,55 @@
+//! Promotion: values that leave their frame on purpose.
+
+use crate::frame::Frame;
+use crate::pool::{Handle, Pool};
+use std::borrow::ToOwned;
+use std::boxed::Box;
+
+/// Promotion. Each method copies or clones a value of the frame to where it may outlive it.
+impl Frame<'_> {
+    /// A copy of a value on the heap.
+    ///
+    /// ```
+    /// let mut arena = allod_frame::Arena::new();
+    /// let kept: Box<[u32; 4]> = arena.frame(|f| {
+    ///     let value = f.alloc([1, 2, 3, 4]);
+    ///     f.promote(value)
+    /// });
+    /// assert_eq!(*kept, [1, 2, 3, 4]);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn promote<T: Clone>(&self, value: &T) -> Box<T> {
+        Box::new(value.clone())
+    }
+
+    /// An owned copy of a slice or string: `Vec`, `String`.
+    ///
+    /// ```
+    /// let mut arena = allod_frame::Arena::new();
+    /// let name: String = arena.frame(|f| f.promote_owned(&*f.alloc_fmt(format_args!("{}!", 1))));
+    /// assert_eq!(name, "1!");
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn promote_owned<T: ToOwned + ?Sized>(&self, value: &T) -> T::Owned {
+        value.to_owned()
+    }
+
+    /// A copy of a value in a pool.
+    ///
+    /// ```
+    /// use allod_frame::{Arena, Pool};
+    /// let mut pool = Pool::new();
+    /// let handle = Arena::new().frame(|f| {
+    ///     let value = f.alloc((1, 2));
+    ///     f.promote_to_pool(value, &mut pool)
+    /// });
+    /// assert_eq!(pool.get(handle), Some(&(1, 2)));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn promote_to_pool<T: Clone>(&self, value: &T, pool: &mut Pool<T>) -> Handle<T> {
+        pool.insert(value.clone())
+    }
+}

@@ -1,0 +1,177 @@
+//! Streaming buffers: a large asset that loads over several frames, read while it loads.
+//!
+//! The writer fills from the front and publishes how far it is with one release store; readers see
+//! the published part, which is never written again.
+
+use crate::error::OutOfMemory;
+use crate::sync::{AtomicUsize, Ordering};
+use allod_heap::span::{self, Kind};
+use core::fmt;
+use core::ptr::{self, NonNull};
+use core::slice;
+use std::io;
+use std::sync::Arc;
+
+/// How much of a buffer is written.
+#[derive(Debug)]
+pub(crate) struct Progress(AtomicUsize);
+
+impl Progress {
+    pub(crate) fn new() -> Progress {
+        Progress(AtomicUsize::new(0))
+    }
+
+    /// Everything written before is seen by whoever sees `bytes`.
+    pub(crate) fn publish(&self, bytes: usize) {
+        self.0.store(bytes, Ordering::Release);
+    }
+
+    pub(crate) fn published(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+struct Buffer {
+    start: NonNull<u8>,
+    len: usize,
+    progress: Progress,
+}
+
+// SAFETY: one writer writes behind the published part, readers read in front of it.
+unsafe impl Send for Buffer {}
+// SAFETY: as for Send.
+unsafe impl Sync for Buffer {}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: neither writer nor reader is left.
+        unsafe { span::free(self.start.as_ptr()) };
+    }
+}
+
+/// Makes a buffer for `len` bytes: the end that loads it and the end that reads it.
+///
+/// The memory is a span of its own, committed as it is written, and freed when both ends are gone.
+///
+/// # Errors
+/// When memory is out.
+///
+/// ```
+/// use std::io::Write;
+/// let (mut loader, asset) = allod_frame::stream(10)?;
+/// // Each frame loads a part ...
+/// assert_eq!(loader.write(b"hello").unwrap(), 5);
+/// assert_eq!((asset.loaded(), asset.is_complete()), (&b"hello"[..], false));
+/// // ... until all is there.
+/// loader.write_all(b"world").unwrap();
+/// assert_eq!(asset.complete(), Some(&b"helloworld"[..]));
+/// # Ok::<(), allod_frame::OutOfMemory>(())
+/// ```
+pub fn stream(len: usize) -> Result<(Loader, Asset), OutOfMemory> {
+    let span = span::alloc(len.max(1), 1, Kind::Frame, ptr::without_provenance_mut(1))
+        .ok_or(OutOfMemory)?;
+    let start = NonNull::new(span.start).ok_or(OutOfMemory)?;
+    let buffer = Arc::new(Buffer { start, len, progress: Progress::new() });
+    Ok((Loader { buffer: buffer.clone(), written: 0 }, Asset(buffer)))
+}
+
+/// The end of a [`stream`] that loads.
+pub struct Loader {
+    buffer: Arc<Buffer>,
+    written: usize,
+}
+
+/// The end of a [`stream`] that reads; clones read the same asset.
+#[derive(Clone)]
+pub struct Asset(Arc<Buffer>);
+
+impl Loader {
+    /// Bytes still to come.
+    #[must_use]
+    pub fn remaining(&self) -> usize {
+        self.buffer.len - self.written
+    }
+
+    /// Appends as much as there is room for and publishes it; returns how much that was.
+    pub fn append(&mut self, bytes: &[u8]) -> usize {
+        let n = bytes.len().min(self.remaining());
+        // SAFETY: room behind the published part, which only this end touches.
+        unsafe {
+            let end = self.buffer.start.as_ptr().add(self.written);
+            ptr::copy_nonoverlapping(bytes.as_ptr(), end, n);
+        }
+        self.written += n;
+        self.buffer.progress.publish(self.written);
+        n
+    }
+}
+
+impl io::Write for Loader {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(self.append(bytes))
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Asset {
+    /// What is loaded so far.
+    #[must_use]
+    pub fn loaded(&self) -> &[u8] {
+        // SAFETY: the published part is written and stays as it is.
+        unsafe { slice::from_raw_parts(self.0.start.as_ptr(), self.0.progress.published()) }
+    }
+
+    /// True when all is loaded.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.loaded().len() == self.0.len
+    }
+
+    /// The whole asset, once it is loaded.
+    #[must_use]
+    pub fn complete(&self) -> Option<&[u8]> {
+        Some(self.loaded()).filter(|loaded| loaded.len() == self.0.len)
+    }
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Loader({} of {})", self.written, self.buffer.len)
+    }
+}
+
+impl fmt::Debug for Asset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Asset({} of {})", self.loaded().len(), self.0.len)
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+
+    #[test]
+    fn what_is_published_is_written() {
+        loom::model(|| {
+            let shared = loom::sync::Arc::new((
+                Progress::new(),
+                [0, 1].map(|_| loom::cell::UnsafeCell::new(0u8)),
+            ));
+            let writer = shared.clone();
+            let thread = loom::thread::spawn(move || {
+                for i in 0..2 {
+                    // SAFETY: behind the published part.
+                    writer.1[i].with_mut(|byte| unsafe { *byte = 7 });
+                    writer.0.publish(i + 1);
+                }
+            });
+            for byte in &shared.1[..shared.0.published()] {
+                // SAFETY: in the published part.
+                assert_eq!(byte.with(|byte| unsafe { *byte }), 7);
+            }
+            thread.join().unwrap();
+        });
+    }
+}

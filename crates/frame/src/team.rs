@@ -1,0 +1,279 @@
+//! One begin and one end for the frames of all threads.
+
+use crate::chunk::Core;
+use crate::drops::{self, Entry};
+use crate::error::{OutOfMemory, or_panic};
+use crate::frame::Frame;
+use crate::guard::FrameGuard;
+use crate::sync::{AtomicPtr, Ordering};
+use crate::thread;
+use core::marker::PhantomData;
+use core::ptr::{self, NonNull};
+use std::boxed::Box;
+
+/// Segment `k` of the table holds `32 << k` slots, so 12 hold [`thread::MAX_THREADS`].
+const SEGMENTS: usize = 12;
+const FIRST: usize = 32;
+
+/// A thread's place in a team: its arena, and where its frame stands between two visits.
+#[repr(align(64))]
+struct Slot {
+    core: *mut Core,
+    /// Null when the thread has not been in this frame.
+    cursor: *mut u8,
+    limit: *mut u8,
+    drops: *mut Entry,
+    /// The thread is inside; a visit within a visit takes the next slot.
+    busy: bool,
+    next: *mut Slot,
+}
+
+/// Arenas of many threads whose frames begin and end together.
+///
+/// [`frame`](Team::frame) opens a frame for all; inside, any thread (scoped threads, rayon's workers)
+/// enters its own arena by [`Workers::with`], found by the thread's number in a table: no lock, no
+/// hashing. What threads allocate lives until the team's frame ends, so it may be handed between
+/// them. The end is the barrier: the borrow checker lets it come only when no thread can be inside.
+///
+/// ```
+/// use allod_frame::Team;
+/// let mut team = Team::new();
+/// for _ in 0..3 {
+///     let total: usize = team.frame(|workers| {
+///         let parts: Vec<&mut [usize]> = std::thread::scope(|s| {
+///             let threads: Vec<_> = (0..4)
+///                 .map(|t| s.spawn(move || workers.with(|f| f.alloc_slice_fill(100, t))))
+///                 .collect();
+///             threads.into_iter().map(|t| t.join().unwrap()).collect()
+///         });
+///         // The threads have ended; what they allocated has not.
+///         parts.iter().map(|part| part.iter().sum::<usize>()).sum()
+///     });
+///     assert_eq!(total, 600);
+/// }
+/// ```
+pub struct Team {
+    segments: [AtomicPtr<Slot>; SEGMENTS],
+}
+
+// SAFETY: a slot is used by the thread of its number alone while a frame is open, and by the team's
+// owner when none is; numbers pass between threads through a lock.
+unsafe impl Send for Team {}
+// SAFETY: as for Send: shared, a team only gives out each thread's own slot.
+unsafe impl Sync for Team {}
+
+/// A team's open frame, shared by its threads.
+pub struct Workers<'f> {
+    team: &'f Team,
+    lifetime: PhantomData<fn(&'f ()) -> &'f ()>,
+}
+
+impl Team {
+    /// A team without arenas; each thread's is made at its first visit.
+    #[must_use]
+    pub fn new() -> Team {
+        Team { segments: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())) }
+    }
+
+    /// Opens the frame of all threads, runs `work`, and ends all their frames.
+    ///
+    /// Values registered for drop are dropped by the calling thread, each thread's newest first.
+    pub fn frame<R>(&mut self, work: impl for<'f> FnOnce(&'f Workers<'f>) -> R) -> R {
+        struct End<'a>(&'a Team);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                // SAFETY: the frame's lifetime is over, and with it every visit and every value.
+                self.0.each_slot(|slot| unsafe {
+                    let drops = (*slot).drops;
+                    (*slot).drops = ptr::null_mut();
+                    (*slot).cursor = ptr::null_mut();
+                    if !drops.is_null() {
+                        drops::run(drops, 0);
+                    }
+                });
+            }
+        }
+        let end = End(self);
+        work(&Workers { team: end.0, lifetime: PhantomData })
+    }
+
+    /// The bytes that the arenas of all threads keep.
+    #[must_use]
+    pub fn reserved(&mut self) -> usize {
+        let mut bytes = 0;
+        self.each_slot(|slot| {
+            // SAFETY: no frame is open, so the slots are ours.
+            unsafe { bytes += (*slot).core.as_ref().map_or(0, |core| core.reserved) };
+        });
+        bytes
+    }
+
+    /// Calls `visit` with every slot. No thread may be inside.
+    fn each_slot(&self, mut visit: impl FnMut(*mut Slot)) {
+        for (k, segment) in self.segments.iter().enumerate() {
+            let segment = segment.load(Ordering::Acquire);
+            for i in 0..if segment.is_null() { 0 } else { FIRST << k } {
+                let mut slot = segment.wrapping_add(i);
+                while !slot.is_null() {
+                    // SAFETY: slots are in use as long as the team is.
+                    let next = unsafe { (*slot).next };
+                    visit(slot);
+                    slot = next;
+                }
+            }
+        }
+    }
+
+    /// The slot of a thread's number.
+    #[inline]
+    fn slot(&self, index: usize) -> *mut Slot {
+        let k = (index / FIRST + 1).ilog2() as usize;
+        let mut segment = self.segments[k].load(Ordering::Acquire);
+        if segment.is_null() {
+            segment = install(&self.segments[k], FIRST << k);
+        }
+        segment.wrapping_add(index - (FIRST << k) + FIRST)
+    }
+
+    /// The calling thread's first slot that it is not already inside, with an arena.
+    #[inline]
+    fn idle_slot(&self) -> Result<*mut Slot, OutOfMemory> {
+        let mut slot = self.slot(thread::index()?);
+        // SAFETY: the slots of this thread's number are touched by this thread alone.
+        unsafe {
+            while (*slot).busy {
+                if (*slot).next.is_null() {
+                    (*slot).next = Box::into_raw(Box::new(Slot::new()));
+                }
+                slot = (*slot).next;
+            }
+            if (*slot).core.is_null() {
+                (*slot).core = Core::create().ok_or(OutOfMemory)?.as_ptr();
+            }
+        }
+        Ok(slot)
+    }
+}
+
+impl Default for Team {
+    fn default() -> Self {
+        Team::new()
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        // SAFETY: no frame is open; every arena and slot is freed once.
+        unsafe {
+            self.each_slot(|slot| {
+                if let Some(core) = NonNull::new((*slot).core) {
+                    Core::destroy(core);
+                }
+            });
+            for (k, segment) in self.segments.iter().enumerate() {
+                let segment = segment.load(Ordering::Acquire);
+                if segment.is_null() {
+                    continue;
+                }
+                for i in 0..FIRST << k {
+                    let mut more = (*segment.add(i)).next;
+                    while !more.is_null() {
+                        more = Box::from_raw(more).next;
+                    }
+                }
+                drop(Box::from_raw(ptr::slice_from_raw_parts_mut(segment, FIRST << k)));
+            }
+        }
+    }
+}
+
+/// Puts a segment of `n` slots in its place unless another thread was faster.
+#[cold]
+fn install(place: &AtomicPtr<Slot>, n: usize) -> *mut Slot {
+    let new: Box<[Slot]> = (0..n).map(|_| Slot::new()).collect();
+    let new = Box::into_raw(new).cast::<Slot>();
+    match place.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => new,
+        Err(theirs) => {
+            // SAFETY: made above and seen by nobody.
+            drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(new, n)) });
+            theirs
+        }
+    }
+}
+
+impl Slot {
+    fn new() -> Slot {
+        Slot {
+            core: ptr::null_mut(),
+            cursor: ptr::null_mut(),
+            limit: ptr::null_mut(),
+            drops: ptr::null_mut(),
+            busy: false,
+            next: ptr::null_mut(),
+        }
+    }
+}
+
+/// A visit to a slot; its end puts the frame's position back.
+struct Visit<'f> {
+    frame: Frame<'f>,
+    slot: *mut Slot,
+}
+
+impl Drop for Visit<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the slot is this thread's.
+        unsafe {
+            (*self.slot).cursor = self.frame.cursor.get();
+            (*self.slot).limit = self.frame.limit.get();
+            (*self.slot).drops = self.frame.drops.get();
+            (*self.slot).busy = false;
+        }
+    }
+}
+
+impl<'f> Workers<'f> {
+    /// Runs `work` in the calling thread's frame; what it allocates lives until the team's frame
+    /// ends. About 3 ns. Visits may nest.
+    ///
+    /// # Panics
+    /// When memory is out.
+    #[inline]
+    pub fn with<R>(&self, work: impl FnOnce(&Frame<'f>) -> R) -> R {
+        work(&self.visit().frame)
+    }
+
+    /// Runs `work` in a scope of the calling thread's frame: what it allocates goes when it returns.
+    ///
+    /// # Panics
+    /// When memory is out.
+    #[inline]
+    pub fn scope<R>(&self, work: impl for<'s> FnOnce(&'s mut Frame<'s>) -> R) -> R {
+        let visit = self.visit();
+        let (core, cursor, limit) =
+            (visit.frame.core, visit.frame.cursor.get(), visit.frame.limit.get());
+        // SAFETY: the visit's frame is not used before the scope has ended.
+        let scope = unsafe { Frame::resume(core, cursor, limit, ptr::null_mut()) };
+        let mut guard = FrameGuard::new(scope);
+        // SAFETY: the scope's lifetime is the closure's own.
+        work(unsafe { guard.frame_mut() })
+    }
+
+    #[inline]
+    fn visit(&self) -> Visit<'f> {
+        let slot = or_panic(self.team.idle_slot());
+        // SAFETY: the slot is this thread's and not busy; its position is of its own arena.
+        unsafe {
+            (*slot).busy = true;
+            let core = NonNull::new_unchecked((*slot).core);
+            let frame = if (*slot).cursor.is_null() {
+                Frame::start(core)
+            } else {
+                Frame::resume(core, (*slot).cursor, (*slot).limit, (*slot).drops)
+            };
+            Visit { frame, slot }
+        }
+    }
+}

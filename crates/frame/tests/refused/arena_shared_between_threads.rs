@@ -1,0 +1,8 @@
+use allod_frame::Arena;
+
+fn main() {
+    let arena = Arena::new();
+    std::thread::scope(|s| {
+        s.spawn(|| arena.reserved());
+    });
+}
