@@ -4,6 +4,29 @@
 #[cfg(feature = "frame")]
 pub use allod_frame as frame;
 
+/// Regions: memory that goes all at once, with typed objects.
+///
+/// The derive macro names the crate `allod_region`:
+///
+/// ```
+/// use allod::region::{self as allod_region, Region, Trace, Value};
+///
+/// #[derive(Trace)]
+/// struct Named<'r> {
+///     number: u32,
+///     name: Value<'r>,
+/// }
+/// let r = Region::new();
+/// let named = r.alloc(Named { number: 1, name: r.string("one") });
+/// assert_eq!(named.name.as_str(), Some("one"));
+/// assert_eq!(named.number, 1);
+/// ```
+#[cfg(feature = "region")]
+pub mod region {
+    pub use allod_region::*;
+    pub use allod_region_derive::Trace;
+}
+
 use core::alloc::{GlobalAlloc, Layout};
 
 /// The heap as Rust's global allocator.

@@ -1,0 +1,92 @@
+//! `#[derive(Trace)]`: writes the type record of a struct whose objects lie in Allod regions.
+//!
+//! The struct may have named or unnamed fields and at most one lifetime; every field must be a
+//! `Field`: plain data, `Value<'r>`, `Slot<'r>`, `Ref<'r, T>`, `Option<Ref<'r, T>>`, or an array of
+//! these. Where the values are follows from the fields' types and offsets.
+//!
+//! The code it writes names the crate `allod_region`; users of the crate `allod` rename it with
+//! `use allod::region as allod_region;`.
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::quote;
+use syn::{Data, DeriveInput, Error, GenericParam, Index, Lifetime, Member, spanned::Spanned};
+
+/// Implements `allod_region::Trace` for a struct. See the crate's page.
+#[proc_macro_derive(Trace)]
+pub fn derive_trace(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    expand(&input).unwrap_or_else(|error| error.into_compile_error()).into()
+}
+
+fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new(
+            input.span(),
+            "only structs can lie in a region; wrap the enum's data in one",
+        ));
+    };
+    let lifetime = only_lifetime(input)?;
+    let name = &input.ident;
+    let label = std::ffi::CString::new(name.to_string()).unwrap_or_default();
+    let label = proc_macro2::Literal::c_string(&label);
+    let (at, itself) = match &lifetime {
+        Some(_) => (quote!(#name<'at>), quote!(#name<#lifetime>)),
+        None => (quote!(#name), quote!(#name)),
+    };
+    let generics = lifetime.as_ref().map(|l| quote!(<#l>));
+    let maps = data.fields.iter().enumerate().map(|(i, field)| {
+        let member = match &field.ident {
+            Some(ident) => Member::Named(ident.clone()),
+            None => Member::Unnamed(Index::from(i)),
+        };
+        let ty = &field.ty;
+        quote! {
+            {
+                let field = <#ty as allod_region::Field>::MAP;
+                let offset = ::core::mem::offset_of!(#itself, #member);
+                assert!(
+                    field == 0 || offset + ::core::mem::size_of::<#ty>() <= 62 * 8,
+                    "values must lie in the first 62 words"
+                );
+                if field != 0 {
+                    map |= field << (offset / 8);
+                }
+            }
+        }
+    });
+    Ok(quote! {
+        // SAFETY: each field says which of its words are values; offsets are the compiler's.
+        unsafe impl #generics allod_region::Trace for #itself {
+            type At<'at> = #at;
+            const MAP: u64 = {
+                let mut map = 0u64;
+                #(#maps)*
+                map
+            };
+            const NAME: &'static ::core::ffi::CStr = #label;
+            fn id_cell() -> &'static ::core::sync::atomic::AtomicU32 {
+                static ID: ::core::sync::atomic::AtomicU32 =
+                    ::core::sync::atomic::AtomicU32::new(0);
+                &ID
+            }
+        }
+    })
+}
+
+/// The struct's one lifetime, if it has one; other parameters are refused.
+fn only_lifetime(input: &DeriveInput) -> Result<Option<Lifetime>, Error> {
+    let mut lifetime = None;
+    for param in &input.generics.params {
+        match param {
+            GenericParam::Lifetime(l) if lifetime.is_none() => lifetime = Some(l.lifetime.clone()),
+            other => {
+                return Err(Error::new(
+                    other.span(),
+                    "a struct in a region has at most one lifetime and no other parameters",
+                ));
+            }
+        }
+    }
+    Ok(lifetime)
+}

@@ -1,0 +1,173 @@
+//! The store barrier: every mutation that could break the closure rule goes through [`store`].
+//!
+//! A value may be stored in a container when it is an immediate or a symbol, when both are in one
+//! region, or when the value's region outlives the container's: an ancestor
+//! ([`create_in`](crate::life::create_in)) or one it keeps ([`keep`](crate::life::keep)). Otherwise the
+//! store is **repaired**:
+//!
+//! 1. If the container's region is an ancestor of the value's, the value's region is open on this
+//!    thread and not shared, and what the value reaches there is more than a quarter of what the
+//!    region holds, the value's region is **merged**: its memory goes to the ancestor when it ends.
+//!    Nothing moves and the value keeps its identity.
+//! 2. Otherwise what the value reaches is **copied** to the container's region and the copy is stored.
+//!
+//! Measuring what is reached ends as soon as the quarter is exceeded. Regions below 4 KiB are always
+//! copied from.
+
+use crate::control::{Control, accounting};
+use crate::error::Error;
+use crate::life::{merge, outlives};
+use crate::slots::region_of;
+use crate::transmigrate;
+use crate::value::Raw;
+use allod_os::thread;
+
+/// Below this many bytes a region's survivors are copied without measuring.
+pub(crate) const ALWAYS_COPY: usize = 4096;
+
+/// Stores a value in a slot of `container` and returns what was stored: the value, or its copy.
+///
+/// An immediate costs a test; otherwise the two regions are looked up and compared.
+///
+/// # Errors
+/// [`Error::Frozen`], or [`Error::OutOfMemory`] in a repair; the slot is unchanged then. A store of an
+/// immediate into a frozen region is undefined; checked builds report it.
+///
+/// # Safety
+/// `slot` is a slot of the live object `container`; the value is alive; the calling thread owns both
+/// regions, or the value's is frozen.
+#[inline]
+pub unsafe fn store(container: *const u64, slot: *mut Raw, value: Raw) -> Result<Raw, Error> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if value.pointer().is_none() && !crate::check::CHECKED {
+            *slot = value;
+            return Ok(value);
+        }
+        store_checked(container, slot, value)
+    }
+}
+
+/// [`store`] that also reports the store of an immediate into a frozen region.
+///
+/// # Errors
+/// As for [`store`].
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+pub unsafe fn store_checked(
+    container: *const u64,
+    slot: *mut Raw,
+    value: Raw,
+) -> Result<Raw, Error> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let r = region_of(container.cast());
+        writable(r)?;
+        let value = admit(r, value)?;
+        *slot = value;
+        Ok(value)
+    }
+}
+
+/// Whether objects of `r` may be written.
+#[inline(always)]
+pub(crate) unsafe fn writable(r: *mut Control) -> Result<(), Error> {
+    // SAFETY: the callers' region is alive or null.
+    if unsafe { !r.is_null() && (*r).frozen } { Err(Error::Frozen) } else { Ok(()) }
+}
+
+/// The value, or a copy of it, such that it may be stored in `r`.
+#[inline]
+pub(crate) unsafe fn admit(r: *mut Control, value: Raw) -> Result<Raw, Error> {
+    let Some(p) = value.pointer() else { return Ok(value) };
+    let from = region_of(p.cast());
+    if from == r || from.is_null() {
+        return Ok(value);
+    }
+    // SAFETY: the callers' contract.
+    unsafe { admit_from(r, from, value) }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn admit_from(r: *mut Control, from: *mut Control, value: Raw) -> Result<Raw, Error> {
+    // SAFETY: the callers' contract; a null region (static data) is outlived by nothing but itself.
+    unsafe {
+        if r.is_null() || outlives(from, r) {
+            return Ok(value);
+        }
+        (*r).repairs += 1;
+        if may_merge(from, r) && survivors_are_many(from, &[value])? && merge(from, r) {
+            return Ok(value);
+        }
+        let mut roots = [value];
+        transmigrate::copy(r, &mut roots)?;
+        Ok(roots[0])
+    }
+}
+
+unsafe fn may_merge(from: *mut Control, into: *mut Control) -> bool {
+    // SAFETY: both regions are alive.
+    unsafe {
+        let me = thread::pointer();
+        !(*from).counts.is_shared()
+            && (*from).counts.is_owner(me)
+            && (*into).counts.is_owner(me)
+            && outlives(into, from)
+    }
+}
+
+/// True when the roots reach more than a quarter of a region of 4 KiB or more.
+pub(crate) unsafe fn survivors_are_many(r: *mut Control, roots: &[Raw]) -> Result<bool, Error> {
+    // SAFETY: the callers' region and roots are alive.
+    unsafe {
+        let live = accounting(r).live;
+        if live < ALWAYS_COPY {
+            return Ok(false);
+        }
+        Ok(transmigrate::reached(r, roots, live / 4)?.is_none())
+    }
+}
+
+/// Leaves `r`'s scope; of its objects only what the roots reach survives, in `heir`. The roots become
+/// the surviving values.
+///
+/// Few survivors are copied; many make the memory change hands whole (a splice): more than a quarter
+/// of a region of 4 KiB or more, found by a measurement that ends at the quarter. `allod bench region
+/// --only splice` shows both costs. A region that something else holds is left alone after a copy.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] or [`Error::Frozen`]: `r` is still open.
+///
+/// # Safety
+/// As for [`exit`](crate::life::exit); the calling thread owns both regions and `heir` is open.
+pub unsafe fn exit_with(
+    r: *mut Control,
+    heir: *mut Control,
+    roots: &mut [Raw],
+) -> Result<(), Error> {
+    use crate::life::{exit, splice};
+    // SAFETY: the caller's contract.
+    unsafe {
+        let heir = crate::slots::last_heir(heir);
+        if crate::slots::last_heir(r) == heir {
+            exit(r);
+            return Ok(());
+        }
+        writable(heir)?;
+        let alone = (*r).counts.only_open() && !(*r).counts.is_shared();
+        if alone && survivors_are_many(r, roots)? && splice(r, heir) {
+            return Ok(());
+        }
+        if alone {
+            transmigrate::take(heir, r, roots)?;
+        } else {
+            transmigrate::copy(heir, roots)?;
+        }
+        crate::validate::prove_closed(r, roots);
+        exit(r);
+        Ok(())
+    }
+}

@@ -1,0 +1,381 @@
+//! Dictionaries that keep the order of insertion.
+//!
+//! ```text
+//!  dict:  │ header │ table │
+//!  table: │ header: entries there is room for │ used, live │ index words │ key value key value … │ index … │
+//! ```
+//! Entries stand in the order of insertion; a removed one leaves an empty key until the table grows.
+//! The index, for tables of more than eight entries, is an open-addressed array of entry numbers, so a
+//! small dictionary is a short array. Growing makes a new table in the dictionary's region; the old
+//! one goes with the region.
+//!
+//! Keys are immediates, numbers, symbols (by identity), strings and bytes (by content), under the
+//! keyed hashes of [`hash`]. Splicing and transmigration leave hashes as they are: no key hashes by an
+//! address that can change.
+
+use crate::barrier;
+use crate::control::{Control, bump};
+use crate::error::Error;
+use crate::hash;
+use crate::objects;
+use crate::slots::region_of;
+use crate::types::{self, Visit};
+use crate::value::{Header, Raw};
+use core::ffi::c_void;
+use core::ptr;
+
+/// Tables of so many entries or fewer are searched without an index.
+const UNINDEXED: usize = 8;
+/// Words of a table before its entries.
+const HEAD: usize = 3;
+const MAX_ENTRIES: usize = 1 << 31;
+
+/// A table, as its words say.
+#[derive(Clone, Copy)]
+struct Table(*mut u64);
+
+impl Table {
+    unsafe fn of(dict: *mut u64) -> Table {
+        // SAFETY: a dict's second word is its table.
+        Table(unsafe { *dict.add(1) } as *mut u64)
+    }
+
+    #[inline(always)]
+    unsafe fn capacity(self) -> usize {
+        // SAFETY: a table's header says so.
+        Header(unsafe { *self.0 }).len()
+    }
+
+    /// Entries in use or removed.
+    #[inline(always)]
+    unsafe fn used(self) -> &'static mut u32 {
+        // SAFETY: the low half of the second word.
+        unsafe { &mut *self.0.add(1).cast::<u32>() }
+    }
+
+    #[inline(always)]
+    unsafe fn live(self) -> &'static mut u32 {
+        // SAFETY: the high half of the second word.
+        unsafe { &mut *self.0.add(1).cast::<u32>().add(1) }
+    }
+
+    /// The index's length; 0 without one.
+    #[inline(always)]
+    unsafe fn index_len(self) -> usize {
+        // SAFETY: the third word.
+        unsafe { *self.0.add(2) as usize }
+    }
+
+    #[inline(always)]
+    unsafe fn key(self, i: usize) -> *mut Raw {
+        // SAFETY: the caller's entry exists.
+        unsafe { self.0.add(HEAD + 2 * i).cast() }
+    }
+
+    #[inline(always)]
+    unsafe fn index(self) -> *mut u32 {
+        // SAFETY: the index follows the entries.
+        unsafe { self.0.add(HEAD + 2 * self.capacity()).cast() }
+    }
+}
+
+fn index_len_for(capacity: usize) -> usize {
+    if capacity <= UNINDEXED { 0 } else { (2 * capacity).next_power_of_two() }
+}
+
+fn table_size(capacity: usize) -> usize {
+    8 * HEAD + 16 * capacity + 4 * index_len_for(capacity)
+}
+
+pub(crate) unsafe extern "C" fn table_bytes(table: *const u64) -> usize {
+    // SAFETY: called with a table.
+    table_size(unsafe { Table(table.cast_mut()).capacity() })
+}
+
+pub(crate) unsafe extern "C" fn table_trace(table: *mut u64, visit: Visit, context: *mut c_void) {
+    // SAFETY: called with a table.
+    unsafe {
+        let t = Table(table);
+        for i in 0..2 * *t.used() as usize {
+            visit(context, t.key(0).add(i));
+        }
+    }
+}
+
+/// Writes an empty table to new memory.
+unsafe fn init_table(p: *mut u64, capacity: usize) -> Table {
+    // SAFETY: the caller's memory has `table_size(capacity)` bytes.
+    unsafe {
+        *p = Header::with_len(types::TABLE, capacity).0;
+        *p.add(1) = 0;
+        *p.add(2) = index_len_for(capacity) as u64;
+        let t = Table(p);
+        ptr::write_bytes(t.index(), 0, t.index_len());
+        t
+    }
+}
+
+/// A dictionary with room for `capacity` entries: one allocation. Empty value when memory is out.
+///
+/// # Safety
+/// As for [`bump`].
+pub unsafe fn new(r: *mut Control, capacity: usize) -> Raw {
+    if capacity > MAX_ENTRIES {
+        return Raw(0);
+    }
+    let capacity = capacity.max(4);
+    // SAFETY: the caller's contract; the size is that of both objects.
+    unsafe {
+        let p: *mut u64 = bump(r, 16 + table_size(capacity)).cast();
+        if !p.is_null() {
+            let table = p.add(2);
+            init_table(table, capacity);
+            *p = Header::fixed(types::DICT).0;
+            *p.add(1) = table as u64;
+        }
+        Raw::object(p)
+    }
+}
+
+/// A key's hash; `None` for what cannot be a key.
+#[inline(always)]
+unsafe fn hash_of(key: Raw) -> Option<u64> {
+    let Some(p) = key.pointer() else {
+        return (!key.is_empty()).then(|| hash::word(key.0));
+    };
+    // SAFETY: the caller's key is alive.
+    unsafe {
+        match Header(*p).type_id() {
+            types::SYMBOL => Some(*p.add(1)),
+            types::INT => Some(match Raw::small(*p.add(1) as i64) {
+                Some(small) => hash::word(small.0),
+                None => hash::word(*p.add(1)),
+            }),
+            types::FLOAT => Some(hash::word(*p.add(1))),
+            types::STRING | types::BYTES => Some(hash::text(objects::byte_slice(key)?)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether two keys are the same.
+#[inline(always)]
+unsafe fn same_key(a: Raw, b: Raw) -> bool {
+    a == b || (a.0 | b.0) & 7 <= 1 && a.0 & b.0 & 1 == 0 && unsafe_same_content(a, b)
+}
+
+fn unsafe_same_content(a: Raw, b: Raw) -> bool {
+    // SAFETY: keys that reach this are alive (`same_key`'s callers).
+    unsafe {
+        if let (Some(x), Some(y)) = (a.as_int(), b.as_int()) {
+            return x == y;
+        }
+        let (ta, tb) = (a.type_id(), b.type_id());
+        ta == tb
+            && match ta {
+                types::STRING | types::BYTES => objects::byte_slice(a) == objects::byte_slice(b),
+                types::FLOAT => a.as_float().map(f64::to_bits) == b.as_float().map(f64::to_bits),
+                _ => false,
+            }
+    }
+}
+
+/// The number of the entry with `key`.
+#[inline(always)]
+unsafe fn find(t: Table, key: Raw, hash: u64) -> Option<usize> {
+    // SAFETY: the caller's table; the index has an empty place.
+    unsafe {
+        if t.index_len() == 0 {
+            return (0..*t.used() as usize).find(|&i| same_key(*t.key(i), key));
+        }
+        let (index, mask) = (t.index(), t.index_len() - 1);
+        let mut at = hash as usize & mask;
+        loop {
+            let entry = *index.add(at) as usize;
+            if entry == 0 {
+                return None;
+            }
+            if same_key(*t.key(entry - 1), key) {
+                return Some(entry - 1);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}
+
+/// The value of a key; `None` when there is none or `key` cannot be one.
+///
+/// # Safety
+/// `dict` is a live dictionary, `key` alive.
+#[inline]
+pub unsafe fn get(dict: *mut u64, key: Raw) -> Option<Raw> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let t = Table::of(dict);
+        let hash = if t.index_len() == 0 { 0 } else { hash_of(key)? };
+        find(t, key, hash).map(|i| *t.key(i).add(1))
+    }
+}
+
+/// Entries.
+///
+/// # Safety
+/// `dict` is a live dictionary.
+#[inline]
+pub unsafe fn len(dict: *mut u64) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe { *Table::of(dict).live() as usize }
+}
+
+/// The entry at place `i` of the order of insertion, counting removed ones: `Ok(None)` for those.
+///
+/// # Errors
+/// [`Error::OutOfBounds`] past the last place.
+///
+/// # Safety
+/// `dict` is a live dictionary.
+#[inline]
+pub unsafe fn entry(dict: *mut u64, i: usize) -> Result<Option<(Raw, Raw)>, Error> {
+    // SAFETY: the caller's contract; the place exists.
+    unsafe {
+        let t = Table::of(dict);
+        if i >= *t.used() as usize {
+            return Err(Error::OutOfBounds);
+        }
+        let k = *t.key(i);
+        Ok((!k.is_empty()).then(|| (k, *t.key(i).add(1))))
+    }
+}
+
+/// Sets the value of a key, through the barrier: what does not outlive the dictionary is copied to its
+/// region.
+///
+/// # Errors
+/// [`Error::NotAKey`], [`Error::OutOfMemory`], or [`Error::Frozen`]; the dictionary is unchanged then.
+///
+/// # Safety
+/// `dict` is a live dictionary, key and value are alive; the calling thread owns their regions.
+pub unsafe fn set(dict: *mut u64, key: Raw, value: Raw) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let hash = hash_of(key).ok_or(Error::NotAKey)?;
+        let r = region_of(dict.cast());
+        barrier::writable(r)?;
+        let value = barrier::admit(r, value)?;
+        if let Some(i) = find(Table::of(dict), key, hash) {
+            *Table::of(dict).key(i).add(1) = value;
+            return Ok(());
+        }
+        let key = barrier::admit(r, key)?;
+        put_new(r, dict, key, value, hash)
+    }
+}
+
+/// Adds an entry whose key is not there.
+pub(crate) unsafe fn put_new(
+    r: *mut Control,
+    dict: *mut u64,
+    key: Raw,
+    value: Raw,
+    hash: u64,
+) -> Result<(), Error> {
+    // SAFETY: the callers' contract.
+    unsafe {
+        let mut t = Table::of(dict);
+        if *t.used() as usize == t.capacity() {
+            t = grow(r, t)?;
+            *dict.add(1) = t.0 as u64;
+        }
+        append(t, key, value, hash);
+        Ok(())
+    }
+}
+
+/// Sets in a dictionary under construction, whose entries are known to outlive it.
+///
+/// # Safety
+/// As for [`set`]; `r` is the dictionary's region, and key and value outlive it.
+pub(crate) unsafe fn set_admitted(
+    r: *mut Control,
+    dict: *mut u64,
+    key: Raw,
+    value: Raw,
+) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let hash = hash_of(key).ok_or(Error::NotAKey)?;
+        match find(Table::of(dict), key, hash) {
+            Some(i) => {
+                *Table::of(dict).key(i).add(1) = value;
+                Ok(())
+            }
+            None => put_new(r, dict, key, value, hash),
+        }
+    }
+}
+
+unsafe fn append(t: Table, key: Raw, value: Raw, hash: u64) {
+    // SAFETY: the callers' table has room.
+    unsafe {
+        let i = *t.used() as usize;
+        *t.key(i) = key;
+        *t.key(i).add(1) = value;
+        *t.used() += 1;
+        *t.live() += 1;
+        if t.index_len() == 0 {
+            return;
+        }
+        let (index, mask) = (t.index(), t.index_len() - 1);
+        let mut at = hash as usize & mask;
+        while *index.add(at) != 0 {
+            at = (at + 1) & mask;
+        }
+        *index.add(at) = i as u32 + 1;
+    }
+}
+
+/// A larger table with the entries that are there, or one of the same size when many were removed.
+#[cold]
+unsafe fn grow(r: *mut Control, old: Table) -> Result<Table, Error> {
+    // SAFETY: the callers' table and region.
+    unsafe {
+        let live = *old.live() as usize;
+        let capacity = if live > old.capacity() / 2 { 2 * old.capacity() } else { old.capacity() };
+        if capacity > MAX_ENTRIES {
+            return Err(Error::OutOfMemory);
+        }
+        let p: *mut u64 = bump(r, table_size(capacity)).cast();
+        if p.is_null() {
+            return Err(Error::OutOfMemory);
+        }
+        let new = init_table(p, capacity);
+        for i in 0..*old.used() as usize {
+            let key = *old.key(i);
+            if !key.is_empty() {
+                append(new, key, *old.key(i).add(1), hash_of(key).unwrap_or(0));
+            }
+        }
+        Ok(new)
+    }
+}
+
+/// Removes a key and returns its value.
+///
+/// # Errors
+/// [`Error::Frozen`].
+///
+/// # Safety
+/// As for [`set`].
+pub unsafe fn remove(dict: *mut u64, key: Raw) -> Result<Option<Raw>, Error> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        barrier::writable(region_of(dict.cast()))?;
+        let t = Table::of(dict);
+        let Some(i) = hash_of(key).and_then(|hash| find(t, key, hash)) else { return Ok(None) };
+        let value = *t.key(i).add(1);
+        *t.key(i) = Raw(0);
+        *t.key(i).add(1) = Raw(0);
+        *t.live() -= 1;
+        Ok(Some(value))
+    }
+}

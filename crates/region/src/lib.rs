@@ -1,0 +1,109 @@
+//! Regions: memory that goes all at once, for authors of language runtimes and of graph-shaped data.
+//!
+//! Reference counts stand on regions, not on objects, and nothing scans the heap.
+//!
+//! ```text
+//!  control block, 704 bytes: one slot of a nursery span         chunks: 4 KiB, 16 KiB, 64 KiB … 64 MiB
+//!  ┌───────┬───────┬────────┬───────────────┬──────────────┐    ┌────────┬─────────────────────┐
+//!  │cursor │ limit │ counts │ chunks, parent│ inline, 512 B│ ─▶ │ header │ objects …           │ ─▶ …
+//!  └───────┴───────┴────────┴───────────────┴──────────────┘    └────────┴─────────────────────┘
+//!  object: ┌ header, 8 bytes: length | type id | 1 ┐ fields …     value: one word, see [`Raw`]
+//! ```
+//! - **Allocation** adds to the cursor and compares with the limit, in the inline buffer as in chunks.
+//!   What does not fit goes to a cold function that takes the next chunk.
+//! - **`region_of(ptr)`** asks the span map for the span's directory, divides the offset within the
+//!   unit by the slot's length (one multiplication) and reads the slot's region. Objects hold no owner.
+//! - **Splice** makes one region the *heir* of another: two lists are joined and one word is written,
+//!   however many objects there are. A spliced region's control block stays behind as memory of its
+//!   heir (objects in its inline buffer stay where they are), and `region_of` follows the heir.
+//! - **Transmigration** copies what a value reaches, breadth first: the copies themselves are the queue,
+//!   so there is no stack and no recursion. A move leaves forwarding addresses in the headers of the
+//!   dying objects; a copy keeps a bitmap and a forwarding table for each chunk it meets, because its
+//!   source stays readable, also by other threads.
+//! - **Life** ([`counts`]): a region lives while its scope is open, a reference counts it, or a tether
+//!   pins it. Then it goes to the thread's pool, ready to be handed out again.
+//! - **Closure rule** ([`barrier`]): a value may be stored where its region is the same as the
+//!   container's or outlives it; otherwise the barrier repairs the store by copying or merging.
+//!
+//! The safe face is [`Region`], [`Value`] and [`Ref`]; compilers and C use the functions on
+//! [`Control`] and [`Raw`] in the modules.
+//!
+//! ```
+//! use allod_region::{Region, Value};
+//!
+//! let parent = Region::new();
+//! // A million list nodes in a region of their own; only the sum survives.
+//! let sum = parent.scope(|r| {
+//!     let list = r.list((0..1000).map(Value::int));
+//!     Value::int(list.iter().map(|v| v.as_int().unwrap()).sum())
+//! });
+//! assert_eq!(sum.as_int(), Some(499_500));
+//! ```
+#![no_std]
+
+pub mod counts;
+mod sync;
+
+#[cfg(not(loom))]
+pub mod barrier;
+#[cfg(not(loom))]
+pub mod batch;
+#[cfg(not(loom))]
+mod check;
+#[cfg(not(loom))]
+pub mod chunk;
+#[cfg(not(loom))]
+pub mod compare;
+#[cfg(not(loom))]
+pub mod control;
+#[cfg(not(loom))]
+pub mod dict;
+#[cfg(not(loom))]
+pub mod error;
+#[cfg(not(loom))]
+mod handle;
+#[cfg(not(loom))]
+pub mod hash;
+#[cfg(not(loom))]
+pub mod life;
+#[cfg(not(loom))]
+pub mod objects;
+#[cfg(not(loom))]
+pub mod pool;
+#[cfg(not(loom))]
+mod print;
+#[cfg(not(loom))]
+mod region;
+#[cfg(not(loom))]
+mod scratch;
+#[cfg(not(loom))]
+mod share;
+#[cfg(not(loom))]
+pub mod slots;
+#[cfg(not(loom))]
+pub mod symbol;
+#[cfg(not(loom))]
+pub mod transmigrate;
+#[cfg(not(loom))]
+mod typed;
+#[cfg(not(loom))]
+pub mod types;
+#[cfg(not(loom))]
+pub mod validate;
+#[cfg(not(loom))]
+pub mod value;
+#[cfg(not(loom))]
+mod visited;
+
+#[cfg(not(loom))]
+pub use crate::{
+    control::{Accounting, Control},
+    error::Error,
+    handle::{Kind, Value},
+    pool::pooled,
+    region::Region,
+    share::{Frozen, FrozenTether, Message, Root, Tether},
+    slots::region_of,
+    typed::{Field, Ref, Slot, Trace},
+    value::Raw,
+};

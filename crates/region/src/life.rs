@@ -1,0 +1,430 @@
+//! A region's life: create, exit, references, tethers, splice, reclaim.
+//!
+//! The functions here are what compilers call; [`Region`](crate::Region) wraps them safely. All need a
+//! region that is alive. In debug and `validate` builds wrong use ends the program with a message.
+
+use crate::check::{CHECKED, POISON, VALIDATE, wrong};
+use crate::chunk::{self, Chunk};
+use crate::control::{Control, INLINE_BYTES, Kept};
+use crate::counts::{Left, Misuse};
+use crate::pool;
+use crate::slots::{self, SlotKind};
+use allod_os::thread;
+use core::ptr;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Opens a region for the calling thread; null when memory is out.
+///
+/// About 2 ns from the thread's pool. It outlives nothing and nothing outlives it but its parents:
+/// see [`create_in`].
+#[inline]
+pub fn create() -> *mut Control {
+    let r = pool::get();
+    if !r.is_null() {
+        // SAFETY: a pooled region is the caller's alone.
+        unsafe {
+            if CHECKED {
+                Control::rewind(r);
+            }
+            (*r).counts.open(thread::pointer());
+        }
+    }
+    r
+}
+
+/// Opens a region inside `parent`, which it keeps alive: values of the parent may be stored in it.
+///
+/// # Safety
+/// `parent` is a live region that the calling thread owns or that is shared.
+pub unsafe fn create_in(parent: *mut Control) -> *mut Control {
+    let r = create();
+    if r.is_null() {
+        return r;
+    }
+    // SAFETY: the new region is the caller's; the parent is alive.
+    unsafe {
+        let parent = slots::last_heir(parent);
+        retain(parent);
+        (*r).parent = parent;
+        (*r).depth = (*parent).depth + 1;
+        (*r).counts.set_extra();
+    }
+    r
+}
+
+/// Leaves a region's scope. Unless references or tethers hold it, it goes to the pool at once.
+///
+/// # Safety
+/// The calling thread owns `r` and its scope is open; without references and tethers no value of the
+/// region is used afterwards.
+#[inline]
+pub unsafe fn exit(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if !VALIDATE && (*r).counts.is_plain() {
+            (*r).counts.exit_plain();
+            Control::rewind(r);
+            Control::close(r);
+            return pool::put(r);
+        }
+        settle(r, (*r).counts.exit(), "exit");
+    }
+}
+
+/// Does what a count asks for.
+#[inline]
+unsafe fn settle(r: *mut Control, left: Result<Left, Misuse>, what: &str) {
+    match left {
+        Ok(Left::Alive) => {}
+        // SAFETY: the counts say that nobody holds the region.
+        Ok(Left::Reclaim) => unsafe { reclaim(r) },
+        Err(misuse) => wrong(format_args!("{what} of region {r:p}: {misuse}")),
+    }
+}
+
+/// Adds a reference, which keeps the region and its values beyond its scope. Plain until the region is
+/// shared, then one atomic.
+///
+/// # Safety
+/// `r` is alive; if it is not shared the calling thread owns it.
+#[inline]
+pub unsafe fn retain(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe { settle(r, (*r).counts.retain().map(|()| Left::Alive), "retain") }
+}
+
+/// Takes a reference away; the last one reclaims the region if its scope has been left.
+///
+/// # Safety
+/// The caller has a reference and does not use it again.
+#[inline]
+pub unsafe fn release(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe { settle(r, (*r).counts.release(), "release") }
+}
+
+/// Makes a region's counts ready for other threads. Before the first of them sees it.
+///
+/// # Safety
+/// The calling thread owns `r`.
+pub unsafe fn share(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        // Whoever is last lets go of what the region keeps alive.
+        let mut up = r;
+        while !up.is_null() && !(*up).counts.is_shared() {
+            if !(*up).heir.load(Relaxed).is_null() {
+                wrong(format_args!("share of region {up:p}, which is merged into another"));
+            }
+            if up != r {
+                (*up).counts.share();
+            }
+            up = (*up).parent;
+        }
+        let mut k = (*r).kept;
+        while !k.is_null() {
+            (*(*k).region).counts.share();
+            k = (*k).next;
+        }
+        (*r).counts.share();
+    }
+}
+
+/// Begins a bounded borrow: until [`untether`], the region is not reclaimed. Nests. A plain increment
+/// for the owner, one atomic for other threads.
+///
+/// # Safety
+/// `r` is alive; on a thread that does not own it, it is shared.
+#[inline]
+pub unsafe fn tether(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe { settle(r, (*r).counts.tether(thread::pointer()).map(|()| Left::Alive), "tether") }
+}
+
+/// Ends a tether begun by the same thread. The last one completes an exit that came before.
+///
+/// # Safety
+/// The calling thread began a tether on `r` and has not ended it.
+#[inline]
+pub unsafe fn untether(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe { settle(r, (*r).counts.untether(thread::pointer()), "untether") }
+}
+
+/// Makes `other` outlive `r`: values of `other` may from now on be stored in `r`. `r` holds a reference
+/// to `other` until it is reclaimed. False when memory is out or `r` outlives `other` already, which
+/// would be a circle that never ends.
+///
+/// # Safety
+/// The calling thread owns `r`; `other` is alive, and shared or owned by the calling thread.
+pub unsafe fn keep(r: *mut Control, other: *mut Control) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let (r, other) = (slots::last_heir(r), slots::last_heir(other));
+        if r == other || outlives(other, r) {
+            return true;
+        }
+        if outlives(r, other) {
+            return false;
+        }
+        let k: *mut Kept = allod_heap::malloc(size_of::<Kept>()).cast();
+        if k.is_null() {
+            return false;
+        }
+        if (*r).counts.is_shared() {
+            (*other).counts.share();
+        }
+        retain(other);
+        k.write(Kept { next: (*r).kept, region: other });
+        (*r).kept = k;
+        (*r).counts.set_extra();
+        true
+    }
+}
+
+/// True when `a` is sure to live as long as `b`: it is `b`, an ancestor, or kept by `b` or by one of
+/// those.
+///
+/// # Safety
+/// Both are alive.
+pub unsafe fn outlives(a: *mut Control, b: *mut Control) -> bool {
+    // SAFETY: what a live region holds is alive.
+    unsafe {
+        let a = slots::last_heir(a);
+        let mut at = slots::last_heir(b);
+        while !at.is_null() {
+            if at == a {
+                return true;
+            }
+            let mut k = (*at).kept;
+            while !k.is_null() {
+                if outlives(a, (*k).region) {
+                    return true;
+                }
+                k = (*k).next;
+            }
+            let up = (*at).parent;
+            at = if up.is_null() { up } else { slots::last_heir(up) };
+        }
+        false
+    }
+}
+
+/// Makes `heir` the heir of `r`: from now on `r`'s objects count as the heir's, and when `r` is
+/// reclaimed its memory is handed over. Constant cost however many objects there are. Allocation in `r`
+/// may go on until then.
+///
+/// False when `r` is shared or frozen, or is `heir` already.
+///
+/// # Safety
+/// The calling thread owns both; `heir`'s scope is open or it is otherwise held by the caller, and it
+/// outlives `r` from now on.
+pub unsafe fn merge(r: *mut Control, heir: *mut Control) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let (r, heir) = (slots::last_heir(r), slots::last_heir(heir));
+        if r == heir || (*r).counts.is_shared() || (*r).frozen || (*heir).frozen {
+            return false;
+        }
+        // What `r` was sure of, the heir must be sure of now.
+        if !inherit_holds(r, heir) {
+            return false;
+        }
+        retain(heir);
+        (*r).heir.store(heir, Relaxed);
+        (*r).counts.set_extra();
+        true
+    }
+}
+
+/// The heir keeps what the region kept: the regions its values may point into.
+unsafe fn inherit_holds(r: *mut Control, heir: *mut Control) -> bool {
+    // SAFETY: the caller owns both; what they hold is alive.
+    unsafe {
+        let mut k = (*r).kept;
+        while !k.is_null() {
+            if slots::last_heir((*k).region) != heir && !keep(heir, (*k).region) {
+                return false;
+            }
+            k = (*k).next;
+        }
+        let up = (*r).parent;
+        up.is_null() || slots::last_heir(up) == heir || keep(heir, up)
+    }
+}
+
+/// Leaves `r`'s scope and hands all its memory to `heir`: the splice. Constant cost.
+///
+/// False when it cannot be done (see [`merge`]); then nothing has changed.
+///
+/// # Safety
+/// As for [`merge`] and [`exit`]; values of `r` stay valid as values of `heir`.
+pub unsafe fn splice(r: *mut Control, heir: *mut Control) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if !merge(r, heir) {
+            return false;
+        }
+        settle(r, (*r).counts.exit(), "exit");
+        true
+    }
+}
+
+/// Joins a dead region's memory to its heir's: two lists, one block.
+unsafe fn hand_over(r: *mut Control, heir: *mut Control) {
+    // SAFETY: nobody holds `r`; the thread owns the heir, which is alive.
+    unsafe {
+        chunk::retire(r);
+        if !(*r).oldest.is_null() {
+            let (oldest, newest) = ((*r).oldest, (*r).newest);
+            (*newest).newer = (*heir).oldest;
+            if (*heir).oldest.is_null() {
+                (*heir).newest = newest;
+            } else {
+                (*(*heir).oldest).older = newest;
+            }
+            (*heir).oldest = oldest;
+        }
+        if (*r).merged.is_null() {
+            (*r).merged_last = r;
+        }
+        (*r).next = (*r).merged;
+        (*(*r).merged_last).next = (*heir).merged;
+        if (*heir).merged.is_null() {
+            (*heir).merged_last = (*r).merged_last;
+        }
+        (*heir).merged = r;
+        (*heir).retired += (*r).retired;
+        (*heir).chunks += (*r).chunks;
+        (*heir).chunk_bytes += (*r).chunk_bytes;
+        (*heir).counts.set_extra();
+    }
+}
+
+/// Takes apart a region that nobody holds, and those that it alone kept alive.
+#[cold]
+#[inline(never)]
+unsafe fn reclaim(r: *mut Control) {
+    // SAFETY: the counts gave the region to the caller; each held region is let go once.
+    unsafe {
+        let heir = (*r).heir.load(Relaxed);
+        if VALIDATE && heir.is_null() {
+            crate::validate::prove_unreachable(r);
+        }
+        let (parent, kept) = ((*r).parent, (*r).kept);
+        if heir.is_null() {
+            free_memory(r);
+            Control::clear(r);
+            Control::close(r);
+            (*r).counts.reset();
+            if VALIDATE {
+                Control::inline_start(r).write_bytes(POISON, INLINE_BYTES);
+            }
+            pool::put(r);
+        } else {
+            (*r).parent = ptr::null_mut();
+            (*r).kept = ptr::null_mut();
+            let last = slots::last_heir(heir);
+            hand_over(r, last);
+            // The reference that `merge` took. An heir that is merged itself is handed over now, if
+            // this was all that held it back.
+            release(heir);
+        }
+        release_kept(kept);
+        if !parent.is_null() {
+            release(parent);
+        }
+    }
+}
+
+unsafe fn release_kept(mut k: *mut Kept) {
+    // SAFETY: the list and its references were the dead region's.
+    unsafe {
+        while !k.is_null() {
+            let Kept { next, region } = k.read();
+            allod_heap::free(k.cast());
+            release(region);
+            k = next;
+        }
+    }
+}
+
+/// Gives back chunks and merged blocks.
+unsafe fn free_memory(r: *mut Control) {
+    // SAFETY: nothing in the region is used any more.
+    unsafe {
+        let mut c = (*r).oldest;
+        while !c.is_null() {
+            let next = (*c).newer;
+            if VALIDATE {
+                let first = Chunk::first(c);
+                first.write_bytes(POISON, (*c).limit as usize - first as usize);
+            }
+            chunk::dispose(c);
+            c = next;
+        }
+        let mut m = (*r).merged;
+        while !m.is_null() {
+            let next = (*m).next;
+            slots::give(m.cast(), SlotKind::Block);
+            m = next;
+        }
+    }
+}
+
+/// Makes a region read-only for good: nothing can be allocated in it, and stores into it are refused.
+/// What it needs to be shared between threads. Owner only.
+///
+/// # Safety
+/// The calling thread owns `r`, which is not merged into another.
+pub unsafe fn freeze(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        chunk::retire(r);
+        (*r).first = (*r).cursor;
+        (*r).limit = (*r).cursor;
+        (*r).frozen = true;
+        (*r).counts.set_extra();
+        share(r);
+    }
+}
+
+/// Prepares an open region, held by nothing else, to be handed to another thread: see [`adopt`].
+/// False when references or tethers hold it, or when it depends on regions that are not shared.
+///
+/// # Safety
+/// The calling thread owns `r`.
+pub unsafe fn detach(r: *mut Control) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let mut k = (*r).kept;
+        while !k.is_null() {
+            if !(*(*k).region).frozen {
+                return false;
+            }
+            k = (*k).next;
+        }
+        let free = (*r).parent.is_null()
+            && (*r).heir.load(Relaxed).is_null()
+            && !(*r).counts.is_shared()
+            && (*r).counts.only_open();
+        if free {
+            (*r).counts.set_owner(0);
+        }
+        free
+    }
+}
+
+/// Makes the calling thread the owner of a detached region.
+///
+/// # Safety
+/// `r` was detached and reached this thread through a synchronising channel, once.
+pub unsafe fn adopt(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if CHECKED && !(*r).counts.is_owner(0) {
+            wrong(format_args!("adopt of region {r:p}, which was not detached"));
+        }
+        (*r).counts.set_owner(thread::pointer());
+    }
+}

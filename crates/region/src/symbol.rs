@@ -1,0 +1,196 @@
+//! Interned symbols: one object for each name, for the life of the process.
+//!
+//! ```text
+//!  table: open addressing, a power of two of words      symbol: │ header: length │ hash │ name … │
+//! ```
+//! Finding a name takes no lock: entries are written once, and a table that has grown is left to those
+//! still reading it (all old tables together are smaller than the new one). Entering one takes the
+//! lock. Symbols lie in heap blocks of no region, so they outlive every region.
+//!
+//! A concurrent map from a library was not used: the table must work before `main`, without Rust's
+//! global allocator, and hand out addresses that stay.
+
+use crate::hash;
+use crate::types::SYMBOL;
+use crate::value::{Header, Raw};
+use allod_os::lock::Lock;
+use core::cell::UnsafeCell;
+use core::ptr;
+use core::sync::atomic::{
+    AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+
+#[repr(C)]
+struct Table {
+    mask: usize,
+    /// Followed by `mask + 1` words.
+    entries: [AtomicPtr<u64>; 0],
+}
+
+static TABLE: AtomicPtr<Table> = AtomicPtr::new(ptr::null_mut());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static LOCK: Lock = Lock::new();
+
+/// Memory for the next symbols.
+struct Arena(UnsafeCell<(*mut u64, usize)>);
+// SAFETY: used with `LOCK` held only.
+unsafe impl Sync for Arena {}
+static ARENA: Arena = Arena(UnsafeCell::new((ptr::null_mut(), 0)));
+const ARENA_BYTES: usize = 16 * 1024;
+
+/// The symbol of a name; `None` when memory is out. Thread-safe.
+///
+/// The first time copies the name; every other time hashes it and finds it. A name that is known when
+/// the program is compiled is cheaper still as a [`Literal`].
+pub fn intern(name: &str) -> Option<Raw> {
+    let hash = hash::text(name.as_bytes());
+    // SAFETY: tables and symbols live for ever.
+    unsafe {
+        let table = TABLE.load(Acquire);
+        if !table.is_null()
+            && let Ok(found) = find(table, hash, name)
+        {
+            return Some(found);
+        }
+    }
+    enter(hash, name)
+}
+
+/// The entry of a name, or the place for it.
+unsafe fn find(table: *mut Table, hash: u64, name: &str) -> Result<Raw, *const AtomicPtr<u64>> {
+    // SAFETY: the table has `mask + 1` entries, one of them null; symbols are complete when entered.
+    unsafe {
+        let entries: *const AtomicPtr<u64> = (&raw const (*table).entries).cast();
+        let mut i = hash as usize & (*table).mask;
+        loop {
+            let p = (*entries.add(i)).load(Acquire);
+            if p.is_null() {
+                return Err(entries.add(i));
+            }
+            if *p.add(1) == hash && self::name(p) == name.as_bytes() {
+                return Ok(Raw::object(p));
+            }
+            i = (i + 1) & (*table).mask;
+        }
+    }
+}
+
+unsafe fn name<'a>(p: *const u64) -> &'a [u8] {
+    // SAFETY: `p` is a symbol.
+    unsafe { core::slice::from_raw_parts(p.add(2).cast(), Header(*p).len()) }
+}
+
+#[cold]
+fn enter(hash: u64, name: &str) -> Option<Raw> {
+    LOCK.with(|| {
+        // SAFETY: the lock is held, so nobody else writes.
+        unsafe {
+            let table = roomy_table()?;
+            let place = match find(table, hash, name) {
+                Ok(found) => return Some(found),
+                Err(place) => place,
+            };
+            let p = arena(2 + name.len().div_ceil(8))?;
+            *p = Header::with_len(SYMBOL, name.len()).0;
+            *p.add(1) = hash;
+            ptr::copy_nonoverlapping(name.as_ptr(), p.add(2).cast(), name.len());
+            (*place).store(p, Release);
+            COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
+            Some(Raw::object(p))
+        }
+    })
+}
+
+/// The table, grown when it is more than half full.
+unsafe fn roomy_table() -> Option<*mut Table> {
+    let old = TABLE.load(Relaxed);
+    // SAFETY: the lock is held; the new table is zeroed, so its entries are null.
+    unsafe {
+        let slots = if old.is_null() { 0 } else { (*old).mask + 1 };
+        if 2 * COUNT.load(Relaxed) < slots {
+            return Some(old);
+        }
+        let more = (2 * slots).max(1024);
+        let new: *mut Table = allod_heap::malloc_zeroed(size_of::<Table>() + 8 * more).cast();
+        if new.is_null() {
+            return None;
+        }
+        (*new).mask = more - 1;
+        let entries: *const AtomicPtr<u64> = (&raw const (*old).entries).cast();
+        for i in 0..slots {
+            let p = (*entries.add(i)).load(Relaxed);
+            if !p.is_null()
+                && let Err(place) = find(new, *p.add(1), core::str::from_utf8_unchecked(name(p)))
+            {
+                (*place).store(p, Relaxed);
+            }
+        }
+        TABLE.store(new, Release);
+        Some(new)
+    }
+}
+
+/// Words that are never given back.
+unsafe fn arena(words: usize) -> Option<*mut u64> {
+    // SAFETY: the lock is held.
+    unsafe {
+        let arena = &mut *ARENA.0.get();
+        if arena.1 < words {
+            let bytes = (8 * words).max(ARENA_BYTES);
+            let block = allod_heap::malloc(bytes);
+            if block.is_null() {
+                return None;
+            }
+            *arena = (block.cast(), bytes / 8);
+        }
+        let p = arena.0;
+        *arena = (p.add(words), arena.1 - words);
+        Some(p)
+    }
+}
+
+pub(crate) fn before_fork() {
+    LOCK.lock();
+}
+
+pub(crate) fn after_fork() {
+    LOCK.unlock();
+}
+
+/// Symbols there are.
+pub fn count() -> usize {
+    COUNT.load(Relaxed)
+}
+
+/// A symbol whose name is known when the program is compiled: resolved the first time, then one load.
+///
+/// ```
+/// use allod_region::symbol::{self, Literal};
+/// static LAMBDA: Literal = Literal::new("lambda");
+/// assert_eq!(LAMBDA.get(), symbol::intern("lambda"));
+/// ```
+pub struct Literal {
+    name: &'static str,
+    symbol: AtomicPtr<u64>,
+}
+
+impl Literal {
+    /// The literal of a name.
+    pub const fn new(name: &'static str) -> Literal {
+        Literal { name, symbol: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// The symbol; `None` when memory is out.
+    #[inline(always)]
+    pub fn get(&self) -> Option<Raw> {
+        let p = self.symbol.load(Acquire);
+        if p.is_null() { self.resolve() } else { Some(Raw::object(p)) }
+    }
+
+    #[cold]
+    fn resolve(&self) -> Option<Raw> {
+        let symbol = intern(self.name)?;
+        self.symbol.store(symbol.pointer()?, Release);
+        Some(symbol)
+    }
+}

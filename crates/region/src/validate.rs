@@ -1,0 +1,97 @@
+//! Proof of the closure rule, in `validate` builds: after an exit nothing that is still reachable points
+//! into the region that went.
+//!
+//! Roots are the slots that the program registers ([`add_root`]) on the thread that leaves the region,
+//! and the survivors named at the exit. Other threads' roots are not read, because those threads may
+//! be writing what they reach.
+
+use crate::check::{VALIDATE, wrong};
+use crate::control::Control;
+use crate::scratch::{Map, Stack};
+use crate::slots::region_of;
+use crate::types;
+use crate::value::{Header, Raw};
+use allod_os::lock::Lock;
+use allod_os::thread;
+use core::cell::UnsafeCell;
+
+static LOCK: Lock = Lock::new();
+
+/// Registered slots and their threads.
+struct Roots(UnsafeCell<Map<usize>>);
+// SAFETY: used with `LOCK` held only.
+unsafe impl Sync for Roots {}
+static ROOTS: Roots = Roots(UnsafeCell::new(Map::new()));
+
+/// Registers a slot outside all regions, such as a global variable, as a root of the calling thread.
+/// Without effect unless the feature `validate` is on.
+///
+/// # Safety
+/// The slot stays valid, and only this thread writes it, until [`remove_root`].
+pub unsafe fn add_root(slot: *mut Raw) {
+    if VALIDATE {
+        // SAFETY: the lock is held.
+        let _ = LOCK.with(|| unsafe { (*ROOTS.0.get()).insert(slot as u64, thread::pointer()) });
+    }
+}
+
+/// Takes a root back.
+pub fn remove_root(slot: *mut Raw) {
+    if VALIDATE {
+        // SAFETY: the lock is held. A thread of 0 is nobody's.
+        let _ = LOCK.with(|| unsafe { (*ROOTS.0.get()).insert(slot as u64, 0) });
+    }
+}
+
+/// Ends the program if a root of this thread reaches into `r`.
+pub(crate) unsafe fn prove_unreachable(r: *mut Control) {
+    let mut found = Stack::new();
+    LOCK.with(|| {
+        // SAFETY: the lock is held; registered slots are valid.
+        unsafe {
+            (*ROOTS.0.get()).each(|slot, owner| {
+                if owner == thread::pointer() {
+                    let _ = found.push(*(slot as *const Raw));
+                }
+            });
+        }
+    });
+    // SAFETY: roots are alive, which is what is being proven for their objects.
+    unsafe { prove_closed(r, found.as_slice()) };
+}
+
+/// Ends the program if one of the values reaches into `r`.
+pub(crate) unsafe fn prove_closed(r: *mut Control, values: &[Raw]) {
+    if !VALIDATE {
+        return;
+    }
+    let mut met: Map<()> = Map::new();
+    let mut stack: Stack<*mut u64> = Stack::new();
+    let mut meet = |value: Raw, from: u32, stack: &mut Stack<*mut u64>| {
+        let Some(p) = value.pointer() else { return };
+        let owner = region_of(p.cast());
+        if owner == r {
+            // SAFETY: type ids of live objects are registered.
+            let name = unsafe { types::record(from) }.name();
+            wrong(format_args!(
+                "region {r:p} is left, but {p:p} in it is still reachable (from a {name}); \
+                 transmigrate what survives, and store only through the barrier"
+            ));
+        }
+        if !owner.is_null() && met.get(p as u64).is_none() && met.insert(p as u64, ()).is_ok() {
+            let _ = stack.push(p);
+        }
+    };
+    for value in values {
+        meet(*value, 0, &mut stack);
+    }
+    while let Some(p) = stack.pop() {
+        // SAFETY: met objects are outside the region that went, and reachable.
+        unsafe {
+            let header = Header(*p);
+            types::each_slot(p, header, &mut |slot| {
+                meet(*slot, header.type_id(), &mut stack);
+            });
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Loom explores every interleaving of the life protocol: `RUSTFLAGS="--cfg loom" cargo test -p
+//! allod-region --test loom --release`.
+#![cfg(loom)]
+
+use allod_region::counts::{Counts, Left};
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::thread;
+
+const OWNER: usize = 1;
+const OTHER: usize = 2;
+const THIRD: usize = 3;
+
+/// A region whose memory is a cell: reclaiming writes it, use reads it, loom proves the order.
+struct Model {
+    counts: Counts,
+    memory: UnsafeCell<u32>,
+    reclaimed: AtomicUsize,
+}
+
+impl Model {
+    fn shared_open() -> Arc<Model> {
+        let m = Model {
+            counts: Counts::new(),
+            memory: UnsafeCell::new(7),
+            reclaimed: AtomicUsize::new(0),
+        };
+        m.counts.open(OWNER);
+        Arc::new(m)
+    }
+
+    fn read(&self) {
+        self.memory.with(|p| assert_eq!(unsafe { *p }, 7));
+    }
+
+    fn settle(&self, left: Left) {
+        if left == Left::Reclaim {
+            self.memory.with_mut(|p| unsafe { *p = 0 });
+            self.reclaimed.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+#[test]
+fn the_last_of_exit_and_release_reclaims_once() {
+    loom::model(|| {
+        let m = Model::shared_open();
+        m.counts.share();
+        m.counts.retain().unwrap();
+        let other = {
+            let m = m.clone();
+            thread::spawn(move || {
+                m.read();
+                m.settle(m.counts.release().unwrap());
+            })
+        };
+        m.read();
+        m.settle(m.counts.exit().unwrap());
+        other.join().unwrap();
+        assert_eq!(m.reclaimed.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_tether_of_another_thread_keeps_the_region_past_exit() {
+    loom::model(|| {
+        let m = Model::shared_open();
+        m.counts.share();
+        m.counts.retain().unwrap();
+        let other = {
+            let m = m.clone();
+            thread::spawn(move || {
+                m.counts.tether(OTHER).unwrap();
+                m.settle(m.counts.release().unwrap());
+                m.read();
+                m.settle(m.counts.untether(OTHER).unwrap());
+            })
+        };
+        m.settle(m.counts.exit().unwrap());
+        other.join().unwrap();
+        assert_eq!(m.reclaimed.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn the_owners_tether_keeps_the_region_past_exit_and_all_releases() {
+    loom::model(|| {
+        let m = Model::shared_open();
+        m.counts.share();
+        m.counts.retain().unwrap();
+        let other = {
+            let m = m.clone();
+            thread::spawn(move || m.settle(m.counts.release().unwrap()))
+        };
+        m.counts.tether(OWNER).unwrap();
+        m.settle(m.counts.exit().unwrap());
+        m.read();
+        m.settle(m.counts.untether(OWNER).unwrap());
+        other.join().unwrap();
+        assert_eq!(m.reclaimed.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn references_from_before_sharing_count_on() {
+    loom::model(|| {
+        let m = Model::shared_open();
+        m.counts.retain().unwrap();
+        m.settle(m.counts.exit().unwrap());
+        m.counts.retain().unwrap();
+        m.counts.share();
+        let other = {
+            let m = m.clone();
+            thread::spawn(move || {
+                m.read();
+                m.settle(m.counts.release().unwrap());
+            })
+        };
+        m.settle(m.counts.release().unwrap());
+        other.join().unwrap();
+        assert_eq!(m.reclaimed.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn three_threads_that_retain_and_release_reclaim_once() {
+    loom::model(|| {
+        let m = Model::shared_open();
+        m.counts.share();
+        m.counts.retain().unwrap();
+        m.counts.retain().unwrap();
+        let others: Vec<_> = [OTHER, THIRD]
+            .map(|me| {
+                let m = m.clone();
+                thread::spawn(move || {
+                    m.counts.tether(me).unwrap();
+                    m.settle(m.counts.untether(me).unwrap());
+                    m.read();
+                    m.settle(m.counts.release().unwrap());
+                })
+            })
+            .into_iter()
+            .collect();
+        m.settle(m.counts.exit().unwrap());
+        for t in others {
+            t.join().unwrap();
+        }
+        assert_eq!(m.reclaimed.load(Relaxed), 1);
+    });
+}
