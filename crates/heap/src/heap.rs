@@ -54,6 +54,8 @@ pub struct ClassState {
     pub batch: u16,
     /// Flushes since the last refill.
     pub flushes: u16,
+    /// Blocks flushed since the last refill.
+    pub flushed: u32,
     /// Colour of the next slab.
     pub colour: u16,
     /// True when the stack is the large one.
@@ -134,8 +136,15 @@ impl Heap {
     /// A heap with no memory, whose every fast path leads to the slow path at once. It is what a
     /// thread's slot holds before its first allocation and after its last.
     pub const fn nothing(bottom: *const SharedWord) -> Heap {
-        const NO_CLASS: ClassState =
-            ClassState { current: 0, partial: 0, batch: 0, flushes: 0, colour: 0, grown: false };
+        const NO_CLASS: ClassState = ClassState {
+            current: 0,
+            partial: 0,
+            batch: 0,
+            flushes: 0,
+            flushed: 0,
+            colour: 0,
+            grown: false,
+        };
         let mut bins = [const { Bin::nobody() }; CLASSES];
         // The table sends every request to the first bin, so only that one needs a bottom.
         bins[0].top = bottom.cast_mut().cast::<*mut u8>().wrapping_add(1);
@@ -238,7 +247,8 @@ impl Heap {
     }
 
     /// Lets the front cache of a class hold more, when the budget allows: its use has shown that it
-    /// runs full and empty in turn.
+    /// runs full and empty in turn. It grows to hold what was flushed since it last ran empty, where
+    /// that is possible at all; otherwise it doubles.
     ///
     /// # Safety
     /// `h` is locked and its bins are the caller's to change.
@@ -248,7 +258,9 @@ impl Heap {
             let info = &INFO[class];
             let bin = &mut (*h).bins[class];
             let cap = bin.cap();
-            let to = (cap * 2).min(info.max_cap as usize);
+            let max = info.max_cap as usize;
+            let all = cap + (*h).classes[class].flushed as usize;
+            let to = if all <= max { all.max(cap * 2) } else { cap * 2 }.min(max);
             let cost = (to - cap.min(to)) * info.size as usize;
             if to <= cap || cap == 0 || cost > (*h).budget {
                 return;
@@ -269,8 +281,8 @@ impl Heap {
         }
     }
 
-    /// Takes half of a grown front cache's room away, if what it holds leaves room in the rest: a
-    /// push follows.
+    /// Takes half of a front cache's room away, if what it holds leaves room in the rest: a push
+    /// follows. It does not fall below a quarter of its first room.
     ///
     /// # Safety
     /// As for [`Heap::grow_cache`].
@@ -279,7 +291,7 @@ impl Heap {
         unsafe {
             let bin = &mut (*h).bins[class];
             let cap = bin.cap();
-            let to = (cap / 2).max(INFO[class].first_cap as usize);
+            let to = (cap / 2).max(INFO[class].first_cap as usize / 4).max(1);
             if to < cap && bin.len() < to {
                 (*h).budget += (cap - to) * INFO[class].size as usize;
                 bin.end = bin.base.add(1 + to);

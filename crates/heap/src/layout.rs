@@ -6,6 +6,8 @@ pub const UNIT_SHIFT: u32 = 16;
 pub const UNIT: usize = 1 << UNIT_SHIFT;
 /// log2 of the address space the heap may manage where nothing limits it (1 TiB).
 pub const WINDOW_SHIFT: u32 = 40;
+/// Bytes of the span map in front of the first unit: one word for each unit of the largest window.
+pub const MAP_BYTES: usize = (1 << (WINDOW_SHIFT - UNIT_SHIFT)) * 8;
 /// The largest size any allocation may have, as in C: objects do not exceed `PTRDIFF_MAX`.
 pub const MAX_SIZE: usize = isize::MAX as usize;
 /// Alignment of every block, `alignof(max_align_t)` on all supported machines.

@@ -1,9 +1,10 @@
 //! The span map: "whose is this pointer?" in a few instructions.
 //!
 //! ```text
-//!  base                                                     limit (units the map knows)
-//!   │ map: one word a unit │ span records: one a unit │ units … │ not opened yet …
+//!                                                     base                limit (in units)
+//!   │ span records: one a unit │ span map: one word a unit │ unit 0 │ units … │ not opened yet …
 //! ```
+//! The map ends where the units begin, so one register leads to both.
 //! All memory lies in one window of addresses. The word for a unit points to a [`Bin`]:
 //!
 //! - a unit that holds blocks of a thread: that thread's front cache for their class, so that one
@@ -15,7 +16,7 @@
 //! Every bin starts with the same fields, and `thread` never matches for those that are not a
 //! thread's own, so `free` may compare first and ask what it is only on the slow path.
 
-use crate::layout::{UNIT, UNIT_SHIFT};
+use crate::layout::{MAP_BYTES, UNIT, UNIT_SHIFT};
 use crate::record::Span;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
@@ -70,7 +71,7 @@ unsafe impl Sync for StaticBin {}
 pub static FREE: StaticBin = StaticBin(Bin::nobody());
 /// Marks units that somebody else's mapping covers.
 pub static FOREIGN: StaticBin = StaticBin(Bin::nobody());
-/// Marks the map and the span records.
+/// Marks unit 0, and units on their way to a new owner.
 pub static INTERNAL: StaticBin = StaticBin(Bin::nobody());
 
 impl StaticBin {
@@ -83,7 +84,7 @@ impl StaticBin {
 /// Where the window is; all zero until the first allocation.
 #[repr(C)]
 pub struct Map {
-    /// Address of the window and of the map.
+    /// Address of unit 0, and the end of the map.
     base: AtomicUsize,
     /// Number of units whose words are valid.
     limit: AtomicUsize,
@@ -99,7 +100,7 @@ impl Map {
     /// Offset of the limit in the map, for assembly.
     pub const LIMIT_OFFSET: usize = core::mem::offset_of!(Map, limit);
 
-    /// The window's address, and the number of the unit that holds `p` counted from there.
+    /// The address of unit 0, and the number of the unit that holds `p` counted from there.
     #[inline(always)]
     pub fn base_and_unit(&self, p: *const u8) -> (usize, usize) {
         let base = self.base.load(Relaxed);
@@ -109,11 +110,17 @@ impl Map {
     /// The word for a unit.
     ///
     /// # Safety
-    /// `base` is the window's address and `unit` below the limit.
+    /// `base` is the address of unit 0 and `unit` below the limit.
     #[inline(always)]
     pub unsafe fn entry(&self, base: usize, unit: usize) -> *mut Bin {
-        // SAFETY: words below the limit are committed and hold pointers to bins.
-        unsafe { (*(base as *const AtomicPtr<Bin>).add(unit)).load(Relaxed) }
+        // SAFETY: words below `limit` are committed and hold pointers to bins.
+        unsafe { (*Self::word(base, unit)).load(Relaxed) }
+    }
+
+    #[inline(always)]
+    fn word(base: usize, unit: usize) -> *const AtomicPtr<Bin> {
+        let start = base.wrapping_sub(MAP_BYTES) as *const AtomicPtr<Bin>;
+        start.wrapping_add(unit)
     }
 
     /// The bin for the unit that holds `p`; `None` when `p` lies outside everything known.
@@ -174,14 +181,14 @@ impl Map {
     /// # Safety
     /// The words are committed and the caller owns the units.
     pub unsafe fn enter(&self, unit: usize, count: usize, bin: *mut Bin) {
-        let base = self.base.load(Relaxed) as *const AtomicPtr<Bin>;
+        let base = self.base.load(Relaxed);
         for i in unit..unit + count {
             // SAFETY: the caller's contract.
-            unsafe { (*base.add(i)).store(bin, Relaxed) };
+            unsafe { (*Self::word(base, i)).store(bin, Relaxed) };
         }
     }
 
-    /// Tells the map where the window and the span records are. Once, by the span source.
+    /// Tells the map where unit 0 and the span records are. Once, by the span source.
     pub(crate) fn place(&self, base: usize, spans: usize) {
         self.spans.store(spans, Relaxed);
         self.base.store(base, Relaxed);

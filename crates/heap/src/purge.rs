@@ -20,7 +20,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 /// Bytes freed to slabs and source before the helper is started.
 const START_AFTER: usize = 4 << 20;
 /// Slabs looked at before a heap's lock is given up for a moment.
-const SLABS_PER_HOLD: usize = 64;
+const SLABS_PER_HOLD: usize = 256;
 
 const ABSENT: u32 = 0;
 const AWAKE: u32 = 1;
@@ -80,7 +80,7 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
     loop {
         let delay = settings::PURGE_DELAY_MS.get();
         let pause = AtomicU32::new(0);
-        futex_wait(&pause, 0, Some(u64::from(delay / 3).clamp(10, 1000)));
+        futex_wait(&pause, 0, Some(u64::from(delay / 5).clamp(10, 1000)));
         if turn(delay) {
             continue;
         }
@@ -113,7 +113,7 @@ fn turn(delay: u32) -> bool {
     waiting || SOURCE.dirty_units.load(Ordering::Relaxed) > 0
 }
 
-/// One look through the slabs of a heap.
+/// Looks through the slabs of a heap, at most `left` purged in one hold of its lock.
 struct Round {
     now: u32,
     delay: u32,
@@ -142,8 +142,11 @@ impl Round {
                 (*span).stamp = self.now;
             }
             let age = self.now.wrapping_sub((*span).stamp) as i32;
-            if self.left == 0 || (self.delay > 0 && age < self.delay as i32) {
+            if self.delay > 0 && age < self.delay as i32 {
                 self.waiting = true;
+                return;
+            }
+            if self.left == 0 {
                 return;
             }
             self.left -= 1;
@@ -155,38 +158,39 @@ impl Round {
 /// Settles the mail of a heap and purges free pages in its slabs. Returns the bytes given back, and
 /// whether slabs too young for it remain.
 fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
-    // SAFETY: heaps are never freed; everything happens with the lock held.
-    unsafe {
-        if must {
-            (*h).lock.lock();
-        } else if !(*h).lock.try_lock() {
-            return (0, true);
-        }
-        if !(*h).inbox.is_empty() || !(*h).pending.is_null() {
-            slow::settle_mail(h);
-        }
-        if (*h).standing() == Standing::Orphan {
-            slab::release_empty_current(h);
-        }
-        let mut round = Round {
-            now,
-            delay,
-            left: if must { usize::MAX } else { SLABS_PER_HOLD },
-            bytes: 0,
-            waiting: false,
-        };
-        for state in &(*h).classes {
-            round.look_at(state.current);
-            let mut unit = state.partial;
-            while unit != 0 && round.left > 0 {
-                round.look_at(unit);
-                unit = (*MAP.span(unit as usize)).next;
+    let mut round = Round { now, delay, left: 0, bytes: 0, waiting: false };
+    loop {
+        // SAFETY: heaps are never freed; everything happens with the lock held.
+        unsafe {
+            if must {
+                (*h).lock.lock();
+            } else if !(*h).lock.try_lock() {
+                round.waiting = true;
+                break;
             }
+            if !(*h).inbox.is_empty() || !(*h).pending.is_null() {
+                slow::settle_mail(h);
+            }
+            if (*h).standing() == Standing::Orphan {
+                slab::release_empty_current(h);
+            }
+            round.left = SLABS_PER_HOLD;
+            round.waiting = false;
+            for state in &(*h).classes {
+                round.look_at(state.current);
+                let mut unit = state.partial;
+                while unit != 0 {
+                    round.look_at(unit);
+                    unit = (*MAP.span(unit as usize)).next;
+                }
+            }
+            (*h).lock.unlock();
         }
-        let Round { bytes, waiting, .. } = round;
-        (*h).lock.unlock();
-        (bytes, waiting)
+        if round.left > 0 {
+            break;
+        }
     }
+    (round.bytes, round.waiting)
 }
 
 /// Gives back all memory that the calling thread holds free: its front caches, its empty slabs, the

@@ -21,8 +21,9 @@ const PARCEL_BYTES: usize = 256 * 1024;
 const DEEP_INBOX: u32 = 64;
 /// Empty parcels a thread keeps.
 const SPARES: usize = 32;
-/// Flushes in a row after which a grown front cache shrinks.
-const SHRINK_AFTER: u16 = 8;
+/// Flushes in a row after which a front cache shrinks: its thread only frees, and what lies in the
+/// cache at the end keeps pages from going back.
+const SHRINK_AFTER: u16 = 16;
 
 /// `malloc` where the fast path has nothing: an empty front cache or a size above 4 KiB.
 #[inline(never)]
@@ -139,6 +140,7 @@ unsafe fn adapt(h: *mut Heap, class: usize) {
         if (*h).classes[class].flushes > 0 {
             Heap::grow_cache(h, class);
             (*h).classes[class].flushes = 0;
+            (*h).classes[class].flushed = 0;
         }
         let half = ((*h).bins[class].cap() / 2).max(1);
         let state = &mut (*h).classes[class];
@@ -214,6 +216,7 @@ unsafe fn flush(h: *mut Heap, class: usize) {
         state.flushes = state.flushes.saturating_add(1);
         let shrink = state.flushes >= SHRINK_AFTER;
         let n = bin.len() - bin.len() / if shrink { 4 } else { 2 };
+        state.flushed = state.flushed.saturating_add(n as u32);
         let entries = bin.base.add(1);
         (*h).lock.lock();
         (*h).slow.flushes += 1;

@@ -6,7 +6,7 @@
 //! Neighbouring runs of the same set are joined at once (boundary tags in the span records).
 //! Within a set, runs are filed by length: exact up to 32 units, then eight files to a doubling.
 
-use crate::layout::{UNIT, UNIT_SHIFT, WINDOW_SHIFT};
+use crate::layout::{MAP_BYTES, UNIT, UNIT_SHIFT, WINDOW_SHIFT};
 use crate::map::{FOREIGN, FREE, INTERNAL, MAP};
 use crate::record::{Kind, Span};
 use crate::settings;
@@ -278,10 +278,6 @@ impl Source {
 }
 
 impl State {
-    fn first_unit(&self) -> usize {
-        self.window.map_or(0, |w| w.base + records_offset(w.len) + records_len(w.len))
-    }
-
     /// Chooses the window and opens its first pages.
     fn open_window(&mut self) -> bool {
         const ALIGN: usize = 2 << 20;
@@ -292,30 +288,30 @@ impl State {
                 .find_map(|shift| Window::reserve(1 << shift, ALIGN));
         }
         let w = window.unwrap_or_else(|| Window::unreserved(1 << 36, ALIGN));
-        let records = w.base + records_offset(w.len);
+        let base = w.base + records_len(w.len) + MAP_BYTES;
         self.window = Some(w);
-        self.map_open = w.base;
-        self.records_open = records;
-        let first = self.first_unit();
-        self.units_open = first;
-        let first = (first - w.base) >> UNIT_SHIFT;
-        MAP.place(w.base, records);
-        if !self.open_map(first) {
+        self.records_open = w.base;
+        self.map_open = base - MAP_BYTES;
+        self.units_open = base;
+        MAP.place(base, w.base);
+        if !self.open_map(1) {
             self.window = None;
             return false;
         }
-        // SAFETY: these words were just opened; the units are the map and the records themselves.
-        unsafe { MAP.enter(0, first, INTERNAL.entry()) };
-        MAP.extend(first);
+        // No span starts at unit 0, so that 0 may stand for "none" in lists.
+        // SAFETY: the word was just opened.
+        unsafe { MAP.enter(0, 1, INTERNAL.entry()) };
+        MAP.extend(1);
         true
     }
 
     /// Opens the pages of the map for all units below `limit`.
     fn open_map(&mut self, limit: usize) -> bool {
         let Some(w) = self.window else { return false };
-        let need = (w.base + limit * 8).next_multiple_of(vm::page_size());
+        let start = MAP.address_of(0) - MAP_BYTES;
+        let need = (start + limit * 8).next_multiple_of(vm::page_size());
         let step = if w.reserved { 1 << 18 } else { 1 << 12 };
-        let to = need.next_multiple_of(step).min(w.base + map_len(w.len));
+        let to = need.next_multiple_of(step).min(start + MAP_BYTES);
         open(&w, &mut self.map_open, to, need).is_ok()
     }
 
@@ -327,7 +323,7 @@ impl State {
         let Some(w) = self.window else { return false };
         for _ in 0..64 {
             let from = MAP.limit();
-            let end = w.base + (from + count) * UNIT;
+            let end = MAP.address_of(from + count);
             if end > w.base + w.len || !self.open_map(from + count) {
                 return false;
             }
@@ -567,16 +563,6 @@ fn open(w: &Window, at: &mut usize, to: usize, need: usize) -> Result<(), Refuse
     };
     *at = goal;
     Ok(())
-}
-
-/// Bytes of map for a window of `len` bytes.
-fn map_len(len: usize) -> usize {
-    ((len >> UNIT_SHIFT) * 8).next_multiple_of(UNIT)
-}
-
-/// Where the records start in a window of `len` bytes.
-fn records_offset(len: usize) -> usize {
-    map_len(len)
 }
 
 /// Bytes of records for a window of `len` bytes.
