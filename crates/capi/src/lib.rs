@@ -12,6 +12,7 @@
 //! | [`glibc`] | what only glibc has: usable size, trimming, parameters, `__libc_*` names |
 //! | [`info`] | glibc's statistics: `mallinfo`, `malloc_info`, `malloc_stats` |
 //! | [`cxx`] | C++ `operator new` and `operator delete` |
+//! | [`frame`] | the functions declared in `allod/frame.h` |
 //! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
 //!
 //! **Invariants.** `errno` is written only when a function fails and its contract says so. Nothing
@@ -27,6 +28,7 @@ mod api;
 mod cxx;
 mod errno;
 mod first_class;
+mod frame;
 mod glibc;
 mod info;
 mod inspect;

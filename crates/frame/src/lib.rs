@@ -30,6 +30,7 @@
 //! | [`finished`](Finished) | results that outlive their frame, move between threads, are kept for the next |
 //! | [`thread`] | an arena a thread, found without a lock or hashing |
 //! | [`team`](Team) | one begin and one end for the frames of all threads |
+//! | [`raw`] | frames without lifetimes, for the C header |
 //! | [`phases`](Phases) | named parts of a frame, for reports |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
@@ -69,6 +70,7 @@ mod phases;
 mod pool;
 #[cfg(feature = "std")]
 mod promote;
+pub mod raw;
 #[cfg(feature = "std")]
 mod scratch;
 #[cfg(feature = "std")]

@@ -125,10 +125,25 @@ impl Drop for Taken {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: still the same thread, whose record lives as long as it does.
-        unsafe {
-            (*self.core.as_ptr()).inner = (*self.record).idle;
-            (*self.record).idle = self.core.as_ptr();
-        }
+        unsafe { put_back(self.record, self.core) }
+    }
+}
+
+/// Puts an arena back whose [`Taken`] was forgotten.
+///
+/// # Safety
+/// The calling thread took the arena, and no frame of it is open.
+pub(crate) unsafe fn put_back_forgotten(core: NonNull<Core>) {
+    // SAFETY: the thread took the arena, so it has a record.
+    unsafe { put_back(slot::get(), core) }
+}
+
+#[inline]
+unsafe fn put_back(record: *mut Record, core: NonNull<Core>) {
+    // SAFETY: the thread's own record, and an arena that it took out of it.
+    unsafe {
+        (*core.as_ptr()).inner = (*record).idle;
+        (*record).idle = core.as_ptr();
     }
 }
 
