@@ -1,7 +1,7 @@
 //! The functions declared in `allod/frame.h`; the header documents all and holds the fast path.
 
 use crate::errno;
-use allod_frame::raw::{self, RawArena, RawFrame};
+use allod_frame_core::raw::{self, RawArena, RawFrame};
 use core::ptr::NonNull;
 use libc::c_void;
 

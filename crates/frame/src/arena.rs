@@ -1,9 +1,9 @@
 //! Arenas: what is kept between frames.
 
-use crate::chunk::Core;
 use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
+use allod_frame_core::chunk::Core;
 use core::fmt;
 use core::ptr::NonNull;
 
@@ -148,15 +148,5 @@ impl fmt::Debug for Arena {
             .field("reserved", &self.reserved())
             .field("frames", &self.frames())
             .finish()
-    }
-}
-
-impl Arena {
-    /// Takes over a core.
-    ///
-    /// # Safety
-    /// The core is live and nobody else's.
-    pub(crate) unsafe fn from_core(core: NonNull<Core>) -> Arena {
-        Arena(core)
     }
 }

@@ -1,9 +1,9 @@
 //! The handle of one frame: its cursor, its limit, and the bump.
 
-use crate::chunk::{self, Core, Grown, distance, grow};
 use crate::drops::Entry;
 use crate::error::OutOfMemory;
 use crate::guard::FrameGuard;
+use allod_frame_core::chunk::{self, Core, Grown, distance, grow};
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;

@@ -1,8 +1,8 @@
 //! Begin and end of a frame; checkpoints and rollback.
 
-use crate::chunk::Core;
 use crate::drops::{self, Entry};
 use crate::frame::Frame;
+use allod_frame_core::chunk::Core;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
@@ -192,11 +192,11 @@ unsafe fn poison(core: NonNull<Core>, from: (*mut u8, *mut u8), to: (*mut u8, *m
     unsafe {
         let (mut cursor, mut limit) = from;
         while limit != to.1 {
-            if limit != crate::chunk::empty() {
+            if limit != allod_frame_core::chunk::empty() {
                 core::ptr::write_bytes(cursor, POISON, limit.addr() - cursor.addr());
             }
             let chunk = Core::after(core, limit);
-            (cursor, limit) = ((*chunk).start, chunk.cast());
+            (cursor, limit) = (allod_frame_core::chunk::start_of(chunk), chunk.cast());
         }
         core::ptr::write_bytes(cursor, POISON, to.0.addr() - cursor.addr());
     }

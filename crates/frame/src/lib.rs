@@ -30,7 +30,6 @@
 //! | [`finished`](Finished) | results that outlive their frame, move between threads, are kept for the next |
 //! | [`thread`] | an arena a thread, found without a lock or hashing |
 //! | [`team`](Team) | one begin and one end for the frames of all threads |
-//! | [`raw`] | frames without lifetimes, for the C header |
 //! | [`phases`](Phases) | named parts of a frame, for reports |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
@@ -44,11 +43,6 @@
 //!  chunk (a span)   start            cursor                     limit
 //!                   |  used ........ |  free .................. | header |-> next chunk
 //! ```
-#![no_std]
-
-#[cfg(feature = "std")]
-extern crate std;
-
 mod alloc;
 #[cfg(feature = "allocator-api2")]
 mod allocator;
@@ -56,30 +50,19 @@ mod arena;
 mod batch;
 #[cfg(feature = "allocator-api2")]
 mod blocks;
-mod chunk;
 mod drops;
 mod error;
 mod fill;
-#[cfg(feature = "std")]
 mod finished;
 mod frame;
 mod guard;
-#[cfg(feature = "std")]
 mod phases;
-#[cfg(feature = "std")]
 mod pool;
-#[cfg(feature = "std")]
 mod promote;
-pub mod raw;
-#[cfg(feature = "std")]
 mod scratch;
-#[cfg(feature = "std")]
 mod shared_pool;
-#[cfg(feature = "std")]
 mod stream;
-#[cfg(feature = "std")]
 mod sync;
-#[cfg(feature = "std")]
 mod team;
 mod text;
 pub mod thread;
@@ -90,20 +73,13 @@ pub use batch::Batch;
 #[cfg(feature = "allocator-api2")]
 pub use blocks::Blocks;
 pub use error::OutOfMemory;
-#[cfg(feature = "std")]
 pub use finished::{Finished, Ring};
 pub use frame::Frame;
 pub use guard::{Checkpoint, FrameGuard};
-#[cfg(feature = "std")]
 pub use phases::{Phase, Phases};
-#[cfg(feature = "std")]
 pub use pool::{Group, Handle, Pool};
-#[cfg(feature = "std")]
 pub use scratch::{Lent, Scratch};
-#[cfg(feature = "std")]
 pub use shared_pool::{SharedHandle, SharedPool};
-#[cfg(feature = "std")]
 pub use stream::{Asset, Loader, stream};
-#[cfg(feature = "std")]
 pub use team::{Team, Workers};
 pub use zero::Zeroable;

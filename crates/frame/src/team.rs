@@ -1,12 +1,12 @@
 //! One begin and one end for the frames of all threads.
 
-use crate::chunk::Core;
 use crate::drops::{self, Entry};
 use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
 use crate::sync::{AtomicPtr, Ordering};
 use crate::thread;
+use allod_frame_core::chunk::Core;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 use std::boxed::Box;

@@ -1,5 +1,4 @@
 //! Pools, rings, scratch arenas and streams.
-#![cfg(feature = "std")]
 
 use allod_frame::{Arena, Handle, Pool, Ring, Scratch, SharedPool, stream};
 use proptest::prelude::*;

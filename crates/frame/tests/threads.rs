@@ -1,5 +1,4 @@
 //! Frames of several threads.
-#![cfg(feature = "std")]
 
 use allod_frame::{Team, thread};
 use rayon::prelude::*;

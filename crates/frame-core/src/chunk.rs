@@ -8,16 +8,17 @@ use allod_heap::span::{self, Kind};
 use core::ptr::{self, NonNull};
 
 /// Bytes of the first chunk: one span unit.
-pub(crate) const FIRST: usize = 64 << 10;
+const FIRST: usize = 64 << 10;
 /// Chunks stop doubling here; larger ones are made only for larger requests.
-pub(crate) const LARGEST: usize = 64 << 20;
+const LARGEST: usize = 64 << 20;
 
 /// The header at the end of each chunk.
+#[derive(Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Chunk {
-    pub(crate) next: *mut Chunk,
-    pub(crate) start: *mut u8,
-    pub(crate) bytes: usize,
+pub struct Chunk {
+    next: *mut Chunk,
+    start: *mut u8,
+    bytes: usize,
 }
 
 // SAFETY: the only shared chunk is `EMPTY`, which is never written.
@@ -28,40 +29,44 @@ static EMPTY: Chunk = Chunk { next: ptr::null_mut(), start: ptr::null_mut(), byt
 
 /// The cursor and limit of an arena without chunks.
 #[inline]
-pub(crate) fn empty() -> *mut u8 {
+pub fn empty() -> *mut u8 {
     (&raw const EMPTY).cast_mut().cast()
 }
 
 /// What an arena keeps between frames. `cursor` and `limit` come first: C code reads them.
+#[derive(Debug)]
 #[repr(C)]
 pub struct Core {
     /// Where a new frame starts.
-    pub(crate) cursor: *mut u8,
+    pub cursor: *mut u8,
     /// The limit of a new frame.
-    pub(crate) limit: *mut u8,
+    pub limit: *mut u8,
     /// The arena that serves frames begun on the same thread while this one's frame is open.
-    pub(crate) inner: *mut Core,
-    pub(crate) first: *mut Chunk,
-    pub(crate) last: *mut Chunk,
+    pub inner: *mut Core,
+    first: *mut Chunk,
+    last: *mut Chunk,
     /// Bytes of all chunks.
-    pub(crate) reserved: usize,
+    pub reserved: usize,
     /// Frames begun.
-    pub(crate) frames: u64,
+    pub frames: u64,
     /// Drops registered.
-    pub(crate) drops: u64,
+    pub drops: u64,
 }
 
 /// What the slow path found: a block, and the frame's new cursor and limit.
-#[derive(Clone, Copy)]
-pub(crate) struct Grown {
-    pub(crate) block: NonNull<u8>,
-    pub(crate) cursor: *mut u8,
-    pub(crate) limit: *mut u8,
+#[derive(Clone, Copy, Debug)]
+pub struct Grown {
+    /// The new block.
+    pub block: NonNull<u8>,
+    /// The cursor behind it.
+    pub cursor: *mut u8,
+    /// The limit of its chunk.
+    pub limit: *mut u8,
 }
 
 impl Core {
     /// An arena without chunks, in a block of the heap; `None` when memory is out. Takes no span.
-    pub(crate) fn create() -> Option<NonNull<Core>> {
+    pub fn create() -> Option<NonNull<Core>> {
         let core = NonNull::new(allod_heap::malloc(size_of::<Core>()).cast::<Core>())?;
         // SAFETY: the block is new, large enough and aligned to 16.
         unsafe {
@@ -83,7 +88,7 @@ impl Core {
     ///
     /// # Safety
     /// `core` came from [`Core::create`], is given back once, and nothing in its chunks is used.
-    pub(crate) unsafe fn destroy(core: NonNull<Core>) {
+    pub unsafe fn destroy(core: NonNull<Core>) {
         // SAFETY: the caller's contract.
         unsafe {
             Core::trim(core);
@@ -95,7 +100,7 @@ impl Core {
     ///
     /// # Safety
     /// No frame of the arena is open, and nothing in its chunks is used.
-    pub(crate) unsafe fn trim(core: NonNull<Core>) {
+    pub unsafe fn trim(core: NonNull<Core>) {
         // SAFETY: the caller's contract; headers of kept chunks are valid until their span is freed.
         unsafe {
             let core = core.as_ptr();
@@ -118,7 +123,7 @@ impl Core {
     /// # Safety
     /// `core` is a live arena that no other thread uses now.
     #[cold]
-    pub(crate) unsafe fn append(core: NonNull<Core>, room: usize) -> Option<*mut Chunk> {
+    pub unsafe fn append(core: NonNull<Core>, room: usize) -> Option<*mut Chunk> {
         let owner = core.as_ptr();
         // SAFETY: the caller's contract; a new span is ours, and its last 64 bytes are the header.
         unsafe {
@@ -146,7 +151,7 @@ impl Core {
     ///
     /// # Safety
     /// `limit` is [`empty`] or the limit of a chunk of this arena.
-    pub(crate) unsafe fn after(core: NonNull<Core>, limit: *mut u8) -> *mut Chunk {
+    pub unsafe fn after(core: NonNull<Core>, limit: *mut u8) -> *mut Chunk {
         // SAFETY: the caller's contract: a limit is the address of a header.
         unsafe {
             if limit == empty() { (*core.as_ptr()).first } else { (*limit.cast::<Chunk>()).next }
@@ -164,7 +169,7 @@ impl Core {
 /// a power of two.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn grow(
+pub unsafe fn grow(
     core: NonNull<Core>,
     limit: *mut u8,
     size: usize,
@@ -200,7 +205,7 @@ pub(crate) unsafe fn grow(
 ///
 /// # Safety
 /// Both positions are of frames of `core`, the first not behind the second.
-pub(crate) unsafe fn distance(
+pub unsafe fn distance(
     core: NonNull<Core>,
     from: (*mut u8, *mut u8),
     to: (*mut u8, *mut u8),
@@ -221,4 +226,14 @@ pub(crate) unsafe fn distance(
             limit = chunk.cast();
         }
     }
+}
+
+/// First byte of a chunk's memory.
+///
+/// # Safety
+/// `chunk` is a chunk of a live arena.
+#[must_use]
+pub unsafe fn start_of(chunk: *mut Chunk) -> *mut u8 {
+    // SAFETY: the caller's contract.
+    unsafe { (*chunk).start }
 }

@@ -3,7 +3,6 @@
 //! The layout of [`RawFrame`] and of the arena's first two words is that of `allod/frame.h`; the
 //! fast path is in the header, everything rare is here.
 
-use crate::arena::Arena;
 use crate::chunk::{self, Core, distance, grow};
 use crate::thread::{Taken, put_back_forgotten};
 use core::mem::forget;
@@ -37,7 +36,7 @@ pub fn create() -> *mut RawArena {
 pub unsafe fn destroy(arena: *mut RawArena) {
     if let Some(core) = NonNull::new(arena) {
         // SAFETY: the caller's contract.
-        drop(unsafe { Arena::from_core(core) });
+        unsafe { Core::destroy(core) };
     }
 }
 
