@@ -14,6 +14,7 @@
 //! | [`cxx`] | C++ `operator new` and `operator delete` |
 //! | [`frame`] | the functions declared in `allod/frame.h` |
 //! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
+//! | [`region`] | the functions declared in `allod/region.h` |
 //!
 //! **Invariants.** `errno` is written only when a function fails and its contract says so. Nothing
 //! unwinds through a Rust frame: C++ exceptions start in assembly that a Rust function left by a
@@ -33,6 +34,7 @@ mod glibc;
 mod info;
 mod inspect;
 mod malloc;
+mod region;
 
 /// A panic in an allocator has nowhere to go: say so and stop.
 #[panic_handler]

@@ -125,7 +125,10 @@ fn references_from_before_sharing_count_on() {
 
 #[test]
 fn three_threads_that_retain_and_release_reclaim_once() {
-    loom::model(|| {
+    // Three switches at unlucky moments; all of them would take hours.
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
         let m = Model::shared_open();
         m.counts.share();
         m.counts.retain().unwrap();

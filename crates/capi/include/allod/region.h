@@ -1,0 +1,371 @@
+/* allod/region.h - regions: memory that goes all at once, with typed objects.
+ *
+ * For compilers that emit C and for runtimes written in it. docs/regions.md says what to emit, which
+ * lifetimes to choose, and what is promised.
+ *
+ * Common to all functions, unless one says otherwise:
+ *   - a region belongs to the thread that created or adopted it; only that thread allocates, stores,
+ *     exits and retains, until allod_region_share or allod_region_freeze;
+ *   - a function that makes a value returns ALLOD_EMPTY, and one that makes a pointer NULL, with errno
+ *     ENOMEM, when memory is out or a size exceeds PTRDIFF_MAX; nothing is left half built;
+ *   - a function that returns bool returns false when it could not do it, and has then changed nothing;
+ *   - values given to constructors must live at least as long as the region they go into (the closure
+ *     rule); stores into objects go through allod_store.
+ *
+ * C11 or later, C++17 or later; 64-bit Linux. Link with liballod.
+ */
+#ifndef ALLOD_REGION_H
+#define ALLOD_REGION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Values --------------------------------------------------------------------------------- */
+
+/* One word: an object's address, or an immediate that needs no memory.
+ *   ...000  address of an object          ...001  integer of 61 bits
+ *   ...010  nil, false, true, characters  0       no value ("empty") */
+typedef uint64_t allod_value;
+
+#define ALLOD_EMPTY ((allod_value)0)
+#define ALLOD_NIL ((allod_value)0x02)
+#define ALLOD_FALSE ((allod_value)0x0A)
+#define ALLOD_TRUE ((allod_value)0x12)
+
+/* An integer from -2^60 to 2^60 - 1; larger ones are cut. See allod_int for all of 64 bits. */
+static inline allod_value allod_small(int64_t i) { return (allod_value)i << 3 | 1; }
+static inline bool allod_is_small(allod_value v) { return (v & 7) == 1; }
+static inline int64_t allod_small_value(allod_value v) { return (int64_t)v >> 3; }
+static inline allod_value allod_bool(bool b) { return b ? ALLOD_TRUE : ALLOD_FALSE; }
+static inline allod_value allod_char(uint32_t c) { return (allod_value)c << 8 | 0x1A; }
+static inline bool allod_is_char(allod_value v) { return (v & 0xFF) == 0x1A; }
+static inline uint32_t allod_char_value(allod_value v) { return (uint32_t)(v >> 8); }
+static inline bool allod_is_object(allod_value v) { return (v & 7) == 0 && v != 0; }
+static inline uint64_t *allod_object(allod_value v) { return (uint64_t *)(uintptr_t)v; }
+static inline allod_value allod_object_value(const void *p) { return (allod_value)(uintptr_t)p; }
+
+/* ---- Types ---------------------------------------------------------------------------------- */
+
+/* The header, an object's first word: length << 16 | type << 1 | 1. */
+#define ALLOD_HEADER(type, len) ((uint64_t)(len) << 16 | (uint64_t)(type) << 1 | 1)
+
+enum {
+    ALLOD_INT = 1,     /* 8 bytes: int64_t                                    */
+    ALLOD_FLOAT = 2,   /* 8 bytes: double                                     */
+    ALLOD_PAIR = 3,    /* two values                                          */
+    ALLOD_SYMBOL = 4,  /* a hash, then length bytes                           */
+    ALLOD_STRING = 5,  /* length bytes, UTF-8                                 */
+    ALLOD_BYTES = 6,   /* length bytes                                        */
+    ALLOD_ARRAY = 7,   /* length values                                       */
+    ALLOD_DICT = 8,    /* through the allod_dict functions only               */
+    ALLOD_TABLE = 9,   /* part of a dictionary                                */
+    ALLOD_BOX = 10,    /* one value                                           */
+    ALLOD_CLOSURE = 11 /* a code address, then length values                  */
+};
+
+/* The type of an object; 0 for immediates and the empty value. */
+static inline uint32_t allod_type_of(allod_value v) {
+    return allod_is_object(v) ? (uint32_t)(*allod_object(v) & 0xFFFF) >> 1 : 0;
+}
+/* The length in an object's header. */
+static inline size_t allod_len(allod_value v) { return (size_t)(*allod_object(v) >> 16); }
+
+typedef void (*allod_visit_fn)(void *context, allod_value *slot);
+
+enum { ALLOD_TAIL_NONE = 0, ALLOD_TAIL_PLAIN = 1, ALLOD_TAIL_VALUES = 2 };
+
+/* The record of a type. The name lives as long as the process; everything else is copied. */
+typedef struct allod_type {
+    const char *name;
+    uint32_t size;      /* bytes of the fixed part with the header, a multiple of 8          */
+    uint32_t align;     /* of the object, a power of two from 8 to 65536                     */
+    uint64_t map;       /* bit i: word i after the header is a value                         */
+    uint32_t tail;      /* what follows the fixed part, `length` times                       */
+    uint32_t tail_size; /* bytes of a plain tail's element                                   */
+    size_t (*size_of)(const uint64_t *object);                                    /* or NULL */
+    void (*trace)(uint64_t *object, allod_visit_fn visit, void *context);         /* or NULL */
+} allod_type;
+
+/* Enters a type, process-wide, and returns its id; 0 with errno EINVAL for a record that contradicts
+ * itself, ENOMEM when 32768 types are there. Thread-safe. Do it once for each type. */
+uint32_t allod_type_register(const allod_type *type);
+
+/* ---- A region's life -------------------------------------------------------------------------- */
+
+/* The fields that the inlined functions use; the rest is the library's. */
+typedef struct allod_region {
+    char *cursor;
+    char *limit;
+} allod_region;
+
+/* Opens a region for the calling thread: about 2 ns from its pool. NULL when memory is out. */
+allod_region *allod_region_create(void);
+/* Opens a region whose parent outlives it, so that the parent's values may be stored in it. */
+allod_region *allod_region_create_in(allod_region *parent);
+/* Leaves the scope. Without references and tethers the region goes to the pool at once, otherwise with
+ * the last of them. */
+void allod_region_exit(allod_region *r);
+/* Leaves the scope; of the region's objects only what the `count` roots reach survives, in `heir`. The
+ * roots become the survivors. Few are copied, many change hands with the memory. On false (ENOMEM) the
+ * region is still open. */
+bool allod_region_exit_with(allod_region *r, allod_region *heir, allod_value *roots, size_t count);
+/* A reference keeps the region beyond its scope. Plain until the region is shared, then atomic. */
+void allod_region_retain(allod_region *r);
+void allod_region_release(allod_region *r);
+/* A bounded borrow, ended by the thread that began it; nests. A plain increment for the owner, one
+ * atomic for other threads. Exit waits for nobody: the last untether completes it. */
+void allod_region_tether(allod_region *r);
+void allod_region_untether(allod_region *r);
+/* Makes the counts fit for other threads, before the first of them sees the region. */
+void allod_region_share(allod_region *r);
+/* Makes the region read-only for good, and shares it. */
+void allod_region_freeze(allod_region *r);
+/* From now on `other` outlives `r`, which holds a reference to it. */
+bool allod_region_keep(allod_region *r, allod_region *other);
+/* `r`'s memory goes to `heir` when `r` ends; its objects count as the heir's at once. */
+bool allod_region_merge(allod_region *r, allod_region *heir);
+/* allod_region_merge and allod_region_exit: constant cost, however many objects. */
+bool allod_region_splice(allod_region *r, allod_region *heir);
+/* Hand a region that nothing else holds to another thread: detach here, adopt there. */
+bool allod_region_detach(allod_region *r);
+void allod_region_adopt(allod_region *r);
+/* The region whose memory holds `p`; NULL for symbols, immediates and everything else. */
+allod_region *allod_region_of(const void *p);
+/* True when `a` lives at least as long as `b`. */
+bool allod_region_outlives(allod_region *a, allod_region *b);
+
+typedef struct allod_region_accounting {
+    size_t live;        /* bytes of objects                                   */
+    size_t peak;        /* the most that has been                             */
+    size_t chunks;      /* chunks held                                        */
+    size_t chunk_bytes; /* their bytes                                        */
+    size_t inline_used; /* bytes in use of the 512 in the inline buffer       */
+    size_t repairs;     /* stores that the barrier repaired                   */
+} allod_region_accounting;
+allod_region_accounting allod_region_account(const allod_region *r);
+
+/* ---- Allocation ------------------------------------------------------------------------------- */
+
+/* What the inlined functions call when a block does not fit. */
+void *allod_region_alloc_slow(allod_region *r, size_t size, size_t align);
+
+/* `size` bytes aligned to 8: a compare and an addition. */
+static inline void *allod_region_alloc(allod_region *r, size_t size) {
+    char *p = r->cursor;
+    if (__builtin_expect(size > (size_t)(r->limit - p) || size > PTRDIFF_MAX, 0))
+        return allod_region_alloc_slow(r, size, 8);
+    r->cursor = p + ((size + 7) & ~(size_t)7);
+    return p;
+}
+
+/* `size` bytes at a multiple of `align`, a power of two up to 65536. */
+static inline void *allod_region_alloc_aligned(allod_region *r, size_t size, size_t align) {
+    return align <= 8 ? allod_region_alloc(r, size) : allod_region_alloc_slow(r, size, align);
+}
+
+/* Typed allocation: an object of `words` words after the header, with its header written. The caller
+ * writes the words before anything else happens in the region. With constants this is a compare, an
+ * addition and a store. NULL when memory is out. */
+static inline uint64_t *allod_alloc_typed(allod_region *r, uint32_t type, size_t words) {
+    uint64_t *p = (uint64_t *)allod_region_alloc(r, 8 + 8 * words);
+    if (__builtin_expect(p != NULL, 1)) *p = ALLOD_HEADER(type, 0);
+    return p;
+}
+
+/* The same with a length in the header, for types with a tail; `words` counts the tail's too. */
+static inline uint64_t *allod_alloc_tailed(allod_region *r, uint32_t type, size_t words, size_t len) {
+    uint64_t *p =
+        words < PTRDIFF_MAX / 16 ? (uint64_t *)allod_region_alloc(r, 8 + 8 * words) : NULL;
+    if (__builtin_expect(p != NULL, 1)) *p = ALLOD_HEADER(type, len);
+    return p;
+}
+
+static inline allod_value allod_boxed_int(allod_region *r, int64_t i) {
+    uint64_t *p = allod_alloc_typed(r, ALLOD_INT, 1);
+    if (p) p[1] = (uint64_t)i;
+    return allod_object_value(p);
+}
+/* An integer of any size: immediate where it fits. */
+static inline allod_value allod_int(allod_region *r, int64_t i) {
+    return (int64_t)((uint64_t)i << 3) >> 3 == i ? allod_small(i) : allod_boxed_int(r, i);
+}
+static inline allod_value allod_float(allod_region *r, double f) {
+    uint64_t *p = allod_alloc_typed(r, ALLOD_FLOAT, 1);
+    if (p) memcpy(p + 1, &f, 8);
+    return allod_object_value(p);
+}
+static inline allod_value allod_pair(allod_region *r, allod_value car, allod_value cdr) {
+    uint64_t *p = allod_alloc_typed(r, ALLOD_PAIR, 2);
+    if (p) {
+        p[1] = car;
+        p[2] = cdr;
+    }
+    return allod_object_value(p);
+}
+static inline allod_value allod_box(allod_region *r, allod_value v) {
+    uint64_t *p = allod_alloc_typed(r, ALLOD_BOX, 1);
+    if (p) p[1] = v;
+    return allod_object_value(p);
+}
+static inline allod_value allod_array(allod_region *r, size_t len, allod_value fill) {
+    uint64_t *p = allod_alloc_tailed(r, ALLOD_ARRAY, len, len);
+    if (p)
+        for (size_t i = 0; i < len; i++) p[1 + i] = fill;
+    return allod_object_value(p);
+}
+static inline allod_value allod_bytes_of(allod_region *r, uint32_t type, const void *data, size_t n) {
+    size_t words = n / 8 + (n % 8 != 0);
+    uint64_t *p = allod_alloc_tailed(r, type, words, n);
+    if (p && n) {
+        p[words] = 0;
+        memcpy(p + 1, data, n);
+    }
+    return allod_object_value(p);
+}
+/* `n` bytes of UTF-8 text. */
+static inline allod_value allod_string(allod_region *r, const char *text, size_t n) {
+    return allod_bytes_of(r, ALLOD_STRING, text, n);
+}
+static inline allod_value allod_bytes(allod_region *r, const void *data, size_t n) {
+    return allod_bytes_of(r, ALLOD_BYTES, data, n);
+}
+static inline allod_value allod_closure(allod_region *r, void (*code)(void), const allod_value *captured,
+                                        size_t count) {
+    uint64_t *p = allod_alloc_tailed(r, ALLOD_CLOSURE, 1 + count, count);
+    if (p) {
+        p[1] = (uint64_t)(uintptr_t)code;
+        if (count) memcpy(p + 2, captured, 8 * count);
+    }
+    return allod_object_value(p);
+}
+
+/* Constructors: calls that find size and alignment in the type record at run time. */
+allod_value allod_mk_int(allod_region *r, int64_t i);
+allod_value allod_mk_float(allod_region *r, double f);
+allod_value allod_mk_pair(allod_region *r, allod_value car, allod_value cdr);
+allod_value allod_mk_box(allod_region *r, allod_value v);
+allod_value allod_mk_array(allod_region *r, size_t len, allod_value fill);
+allod_value allod_mk_string(allod_region *r, const char *text, size_t n);
+allod_value allod_mk_closure(allod_region *r, void (*code)(void), const allod_value *captured,
+                             size_t count);
+/* An uninterned symbol: copies its name, the same as no other. */
+allod_value allod_mk_symbol(allod_region *r, const char *name, size_t n);
+/* An object of any registered type with `len` trailing elements, zero after its header. */
+allod_value allod_mk_object(allod_region *r, uint32_t type, size_t len);
+
+/* Batches: one allocation each. `fill` gives element `i` and may use the region. */
+typedef allod_value (*allod_fill_fn)(void *context, size_t i);
+allod_value allod_list(allod_region *r, size_t count, allod_fill_fn fill, void *context);
+allod_value allod_tree(allod_region *r, uint32_t depth, allod_fill_fn fill, void *context);
+allod_value allod_array_filled(allod_region *r, size_t count, allod_fill_fn fill, void *context);
+allod_value allod_float_array(allod_region *r, const double *numbers, size_t count);
+
+/* ---- Symbols ----------------------------------------------------------------------------------- */
+
+/* The symbol of a name, one for each name in the process; made twice it copies nothing. Thread-safe. */
+allod_value allod_symbol(const char *name, size_t n);
+
+/* A symbol whose name is known to the compiler: one load, after the first time. Emit a static
+ * allod_symbol_cell for each name. */
+typedef struct allod_symbol_cell {
+    const char *name;
+    size_t len;
+    allod_value symbol;
+} allod_symbol_cell;
+#define ALLOD_SYMBOL_CELL(text) {text, sizeof(text) - 1, ALLOD_EMPTY}
+allod_value allod_symbol_resolve(allod_symbol_cell *cell);
+static inline allod_value allod_symbol_in(allod_symbol_cell *cell) {
+    allod_value v = __atomic_load_n(&cell->symbol, __ATOMIC_ACQUIRE);
+    return __builtin_expect(v != ALLOD_EMPTY, 1) ? v : allod_symbol_resolve(cell);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------ */
+
+static inline int64_t allod_int_value(allod_value v) {
+    return allod_is_small(v) ? allod_small_value(v) : (int64_t)allod_object(v)[1];
+}
+static inline double allod_float_value(allod_value v) {
+    double f;
+    memcpy(&f, allod_object(v) + 1, 8);
+    return f;
+}
+static inline allod_value allod_car(allod_value v) { return allod_object(v)[1]; }
+static inline allod_value allod_cdr(allod_value v) { return allod_object(v)[2]; }
+static inline allod_value allod_unbox(allod_value v) { return allod_object(v)[1]; }
+static inline allod_value allod_at(allod_value array, size_t i) { return allod_object(array)[1 + i]; }
+static inline allod_value allod_captured(allod_value closure, size_t i) {
+    return allod_object(closure)[2 + i];
+}
+/* The text or bytes of a string, bytes or symbol: allod_len(v) of them, without a closing zero. */
+static inline const char *allod_text(allod_value v) {
+    return (const char *)(allod_object(v) + (allod_type_of(v) == ALLOD_SYMBOL ? 2 : 1));
+}
+
+/* ---- Stores: the barrier ------------------------------------------------------------------------ */
+
+/* Stores `v` in a slot of the object `container`. When `v`'s region does not outlive the container's,
+ * what `v` reaches is copied there, or its region merged. Returns what was stored; ALLOD_EMPTY, with
+ * the slot unchanged, when memory is out (ENOMEM) or the container is frozen (EPERM). */
+allod_value allod_store_object(allod_value container, allod_value *slot, allod_value v);
+static inline allod_value allod_store(allod_value container, allod_value *slot, allod_value v) {
+    if (!allod_is_object(v)) return *slot = v;
+    return allod_store_object(container, slot, v);
+}
+static inline allod_value allod_set_car(allod_value pair, allod_value v) {
+    return allod_store(pair, allod_object(pair) + 1, v);
+}
+static inline allod_value allod_set_cdr(allod_value pair, allod_value v) {
+    return allod_store(pair, allod_object(pair) + 2, v);
+}
+static inline allod_value allod_set_box(allod_value box, allod_value v) {
+    return allod_store(box, allod_object(box) + 1, v);
+}
+static inline allod_value allod_set_at(allod_value array, size_t i, allod_value v) {
+    return allod_store(array, allod_object(array) + 1 + i, v);
+}
+
+/* ---- Dictionaries ------------------------------------------------------------------------------- */
+
+/* In the order of insertion. Keys: immediates, numbers, symbols, strings, bytes. */
+allod_value allod_dict(allod_region *r, size_t capacity);
+/* ALLOD_EMPTY when the key is not there. */
+allod_value allod_dict_get(allod_value dict, allod_value key);
+/* False with errno EINVAL for what cannot be a key, ENOMEM, or EPERM for a frozen dictionary. */
+bool allod_dict_set(allod_value dict, allod_value key, allod_value v);
+/* The value that was there; ALLOD_EMPTY for none. */
+allod_value allod_dict_remove(allod_value dict, allod_value key);
+size_t allod_dict_len(allod_value dict);
+/* The next entry at or after place *at, which is moved past it; false at the end. Start at 0. */
+bool allod_dict_next(allod_value dict, size_t *at, allod_value *key, allod_value *v);
+
+/* ---- Transmigration ----------------------------------------------------------------------------- */
+
+/* Copies what the roots reach to `dest`; sharing and cycles are kept. The source stays as it is. */
+bool allod_copy(allod_region *dest, allod_value *roots, size_t count);
+/* Moves it out of `dying`, which may afterwards only be exited. */
+bool allod_move(allod_region *dest, allod_region *dying, allod_value *roots, size_t count);
+
+/* ---- Values as a whole -------------------------------------------------------------------------- */
+
+/* Equal by structure, also for cycles. Identity is ==. */
+bool allod_equal(allod_value a, allod_value b);
+/* A hash that equal values share. */
+uint64_t allod_hash(allod_value v);
+/* Writes the value as text to `buffer` like snprintf; returns the length that all of it has. */
+size_t allod_print(allod_value v, char *buffer, size_t size);
+
+/* Slots outside all regions, such as globals, that `validate` builds trace at each exit. */
+void allod_root_add(allod_value *slot);
+void allod_root_remove(allod_value *slot);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
