@@ -341,12 +341,14 @@ mod tests {
         assert!(report.results.iter().all(|r| r.summary.median > 0.0 && r.peak_rss_kib > Some(0)));
     }
 
-    /// The null subject under another name is an allocator whose blocks overlap.
+    /// The null subject under another name is an allocator whose blocks overlap. Not in
+    /// `producer-consumer`: whether a block is still in use when it is handed out again is a matter of
+    /// timing there.
     #[test]
     fn an_allocator_whose_blocks_overlap_loses_the_row() {
         let library = Some(files::null_subject().unwrap());
         let subjects = [Subject { name: "broken".into(), library, origin: String::new() }];
-        let names = ["random-mixed", "lifo", "realloc-grow", "producer-consumer", "larson"];
+        let names = ["random-mixed", "lifo", "realloc-grow", "larson"];
         let broken = workloads(&names.map(String::from)).unwrap();
         let request = Request {
             subjects: &subjects,
