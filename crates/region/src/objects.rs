@@ -260,7 +260,7 @@ pub unsafe fn mk_box(r: *mut Control, v: Raw) -> Raw {
     unsafe { with_words(raw_object(r, types::BOX, 0), &[v.0]) }
 }
 
-/// Constructor of [`array`].
+/// Constructor of [`array()`].
 ///
 /// # Safety
 /// As for [`pair`].

@@ -4,7 +4,7 @@
 //! copies not yet scanned are the queue. Sharing and cycles are kept because each object is copied once
 //! and every pointer to it becomes its forwarding address.
 //!
-//! - A **copy** keeps forwarding addresses beside the source ([`visited`](crate::visited)): the source
+//! - A **copy** keeps forwarding addresses beside the source (`visited`): the source
 //!   is only read.
 //! - A **move** writes them into the headers of the dying region's objects. The region must not be
 //!   used afterwards, only left.
