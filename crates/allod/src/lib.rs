@@ -1,5 +1,38 @@
 //! Allod, one memory system: a heap for any program, regions for runtimes, frames for loops.
+//!
+//! | feature | gives | for |
+//! | --- | --- | --- |
+//! | `heap` (default) | [`Allod`], [`Heap`], [`purge_all`], [`stats`] | any program |
+//! | `region` | `allod::region` | language runtimes, graph-shaped data |
+//! | `frame` | `allod::frame` | games, simulations, request loops |
+//! | `stats` | counts of allocations and frees by size class | reports |
+//! | `knobs` | `ALLOD_BAND_B0=0` … `ALLOD_BAND_B7=0` | experiments |
+//!
+//! The whole program on Allod takes two lines:
+//!
+//! ```
+//! #[global_allocator]
+//! static A: allod::Allod = allod::Allod;
+//!
+//! let words: Vec<String> = ["a", "b"].map(String::from).to_vec();
+//! assert_eq!(words.concat(), "ab");
+//! # assert!(matches!(allod::owner_of(words.as_ptr().cast()), allod::Owner::Block { .. }));
+//! ```
+//!
+//! Settings come from the environment: `allod help settings`, or docs/settings.md.
 #![no_std]
+
+#[cfg(feature = "heap")]
+mod global;
+#[cfg(feature = "heap")]
+mod heap;
+
+#[cfg(feature = "heap")]
+pub use allod_heap::{Owner, VERSION, good_size, owner_of, purge_all, purge_thread, stats};
+#[cfg(feature = "heap")]
+pub use global::Allod;
+#[cfg(feature = "heap")]
+pub use heap::{Heap, OutOfMemory};
 
 #[cfg(feature = "frame")]
 pub use allod_frame as frame;
@@ -25,28 +58,4 @@ pub use allod_frame as frame;
 pub mod region {
     pub use allod_region::*;
     pub use allod_region_derive::Trace;
-}
-
-use core::alloc::{GlobalAlloc, Layout};
-
-/// The heap as Rust's global allocator.
-///
-/// ```
-/// #[global_allocator]
-/// static A: allod::Allod = allod::Allod;
-/// let v = vec![1u8; 1000];
-/// assert_eq!(v.len(), 1000);
-/// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Allod;
-
-// SAFETY: the heap hands out disjoint, aligned blocks.
-unsafe impl GlobalAlloc for Allod {
-    unsafe fn alloc(&self, l: Layout) -> *mut u8 {
-        allod_heap::aligned_alloc(l.align(), l.size())
-    }
-    unsafe fn dealloc(&self, p: *mut u8, _: Layout) {
-        // SAFETY: the caller's contract.
-        unsafe { allod_heap::free(p) }
-    }
 }

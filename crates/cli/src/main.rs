@@ -3,14 +3,16 @@
 mod bench;
 mod common;
 mod compare;
+mod help;
 mod parts;
 mod run;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(name = "allod", version, about = "A memory system: run programs on it, measure it")]
+#[command(disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -22,6 +24,7 @@ enum Command {
     Compare(compare::Args),
     #[command(subcommand)]
     Bench(bench::Suite),
+    Help(help::Args),
     /// List the files that belong to the command
     #[command(hide = true)]
     Parts,
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(suite) => bench::run(&suite),
+        Command::Help(args) => help::run(&args, Cli::command()),
         Command::Parts => parts::run(),
     };
     match done {

@@ -320,3 +320,23 @@ fn a_closed_pipe_does_not_make_the_command_panic() {
     let output = child.wait_with_output().unwrap();
     assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
 }
+
+#[test]
+fn help_settings_lists_every_setting_of_the_heap() {
+    let said = run(&["help", "settings"]);
+    assert!(said.status.success());
+    let text = String::from_utf8(said.stdout).unwrap();
+    for name in ["ALLOD_STATS", "ALLOD_PURGE_DELAY_MS", "ALLOD_BACKGROUND", "ALLOD_ABORT"] {
+        assert!(text.contains(name), "{text}");
+    }
+}
+
+#[test]
+fn help_knows_commands_and_refuses_other_words() {
+    let said = run(&["help", "bench", "heap"]);
+    assert!(said.status.success());
+    assert!(String::from_utf8(said.stdout).unwrap().contains("--quick"));
+    let said = run(&["help", "nothing"]);
+    assert_eq!(said.status.code(), Some(2));
+    assert!(String::from_utf8(said.stderr).unwrap().contains("allod help settings"));
+}

@@ -1,0 +1,52 @@
+//! docs/settings.md says what the table says. After a change, `BLESS=1 cargo test -p allod-heap
+//! --test settings` writes it anew.
+
+use allod_heap::settings::TABLE;
+use std::fmt::Write;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+
+const BEFORE: &str = "\
+# Settings
+
+Environment variables, read once when a program starts. They work alike for preloaded programs, for
+programs linked with Allod, and for Rust programs whose global allocator it is. `allod help settings` prints
+the same list.
+
+| variable | takes | without it | what it does |
+| --- | --- | --- | --- |
+";
+
+const AFTER: &str = "
+A name that begins with `ALLOD_` and is not in the table, or a value that the variable does not take, is
+named on standard error once and ignored.
+
+Memory allocated before the C library has set up its environment (by constructors of other libraries) is
+served with the defaults.
+
+## Experiments
+A library built with the feature `knobs` also takes `ALLOD_BAND_B0` … `ALLOD_BAND_B7`. With 0, blocks of that
+band are served without a front cache, straight from their slabs under the heap's lock: what the front cache
+is worth to a program can be measured that way. Bands: B0 up to 32 bytes, B1 64, B2 128, B3 256, B4 512,
+B5 1024, B6 2048, B7 4096. Without the feature no trace of the switches is left in the code, and the names
+are unknown.
+
+    cargo build --release -p allod-capi --features allod-heap/knobs
+";
+
+fn page() -> String {
+    let mut text = String::from(BEFORE);
+    for s in TABLE {
+        writeln!(text, "| `{}` | {} | {} | {} |", s.name, s.values, s.default, s.help).unwrap();
+    }
+    text + AFTER
+}
+
+#[test]
+fn the_page_of_settings_is_up_to_date() {
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(PAGE, page()).unwrap();
+    }
+    let there = std::fs::read_to_string(PAGE).unwrap_or_default();
+    assert!(there == page(), "docs/settings.md is out of date; write it with BLESS=1");
+}
