@@ -1,5 +1,6 @@
 //! `allod bench`.
 
+use crate::bench_frame;
 use crate::common::{Choice, Failure, Progress, legend, say};
 use allod_lab::heap::{self, Request, Workload};
 
@@ -7,6 +8,7 @@ use allod_lab::heap::{self, Request, Workload};
 #[derive(clap::Subcommand)]
 pub enum Suite {
     Heap(Heap),
+    Frame(bench_frame::Frame),
 }
 
 /// The heap: malloc and free in the ways programs use them
@@ -42,7 +44,10 @@ pub struct Heap {
 
 /// Runs a suite and prints its tables.
 pub fn run(suite: &Suite) -> Result<(), Failure> {
-    let Suite::Heap(args) = suite;
+    let args = match suite {
+        Suite::Heap(args) => args,
+        Suite::Frame(args) => return bench_frame::run(args),
+    };
     if args.list {
         let line = |w: &Workload| format!("{:18} {}\n", w.name, w.about);
         return say(&heap::WORKLOADS.iter().map(line).collect::<String>());

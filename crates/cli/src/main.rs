@@ -1,6 +1,7 @@
 //! The command `allod`.
 
 mod bench;
+mod bench_frame;
 mod common;
 mod compare;
 mod help;

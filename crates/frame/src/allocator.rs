@@ -34,9 +34,9 @@ unsafe impl Allocator for &Frame<'_> {
 
     #[inline(always)]
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        if self.is_newest(block.as_ptr(), layout.size()) {
-            // SAFETY: the newest block, made empty.
-            unsafe { self.resize_newest(block.as_ptr(), 0) };
+        if self.is_newest(block.as_ptr(), layout) {
+            // SAFETY: the newest block, which the caller gives back.
+            unsafe { self.free_newest(block.as_ptr()) };
         }
     }
 
@@ -93,10 +93,10 @@ unsafe fn resize(
     let aligned = block.as_ptr().addr() & (new.align() - 1) == 0;
     // SAFETY: the caller's contract; the copy goes to a new block.
     unsafe {
-        let newest = frame.is_newest(block.as_ptr(), old.size());
+        let newest = frame.is_newest(block.as_ptr(), old);
         let in_place = aligned
             && if newest {
-                frame.resize_newest(block.as_ptr(), new.size())
+                frame.resize_newest(block.as_ptr(), new)
             } else {
                 new.size() <= old.size()
             };

@@ -34,6 +34,14 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
         Ok(())
     }
 
+    /// The layout of the room there is.
+    fn layout(&self) -> Layout {
+        // SAFETY: the room was allocated with this layout.
+        unsafe {
+            Layout::from_size_align_unchecked(self.capacity * size_of::<T>(), align_of::<T>())
+        }
+    }
+
     /// Makes room for `more` values.
     #[cold]
     fn reserve(&mut self, more: usize) -> Result<(), OutOfMemory> {
@@ -43,8 +51,8 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
         let old = self.start.as_ptr().cast::<u8>();
         // SAFETY: asked only for the newest block; otherwise the values move to a new one.
         unsafe {
-            let newest = self.frame.is_newest(old, self.capacity * size_of::<T>());
-            if !(newest && self.frame.resize_newest(old, layout.size())) {
+            let newest = self.frame.is_newest(old, self.layout());
+            if !(newest && self.frame.resize_newest(old, layout)) {
                 let new = self.frame.try_alloc_layout(layout)?.cast();
                 ptr::copy_nonoverlapping(self.start.as_ptr(), new.as_ptr(), self.len);
                 self.start = new;
@@ -57,9 +65,9 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
     /// The slice; room that was not needed goes back if it is at the cursor.
     pub(crate) fn finish(self) -> &'f mut [T] {
         let block = self.start.as_ptr().cast::<u8>();
-        if size_of::<T>() != 0 && self.frame.is_newest(block, self.capacity * size_of::<T>()) {
-            // SAFETY: the newest block, made shorter.
-            unsafe { self.frame.resize_newest(block, self.len * size_of::<T>()) };
+        if size_of::<T>() != 0 && self.frame.is_newest(block, self.layout()) {
+            // SAFETY: the newest block, whose end goes back.
+            unsafe { self.frame.free_newest(block.add(self.len * size_of::<T>())) };
         }
         // SAFETY: `len` values were written, in memory of the frame that is handed out once.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }

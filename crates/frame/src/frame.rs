@@ -4,6 +4,7 @@ use crate::drops::Entry;
 use crate::error::OutOfMemory;
 use crate::guard::FrameGuard;
 use allod_frame_core::chunk::{self, Core, Grown, distance, grow};
+use core::alloc::Layout;
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
@@ -62,19 +63,22 @@ impl<'f> Frame<'f> {
     }
 
     /// The bump: `size` bytes at a multiple of `align`, a power of two.
+    ///
+    /// The size is rounded up to a multiple of the alignment (for a type it is one already), so that
+    /// end and start are aligned alike and the chain from cursor to cursor is an addition and a mask.
     #[inline(always)]
     pub(crate) fn bump(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
+        let size = padded(size, align);
         let cursor = self.cursor.get();
-        // Sizes and alignments of layouts are at most isize::MAX and addresses lie in the lower
-        // half, so neither sum can overflow.
-        let start = cursor.map_addr(|a| (a + (align - 1)) & !(align - 1));
-        let end = start.wrapping_add(size);
+        // Padded sizes and alignments of layouts are at most isize::MAX and addresses lie in the
+        // lower half, so the sum cannot overflow.
+        let end = cursor.map_addr(|a| (a + (size + (align - 1))) & !(align - 1));
         if end.addr() > self.limit.get().addr() {
             return self.bump_slow(size, align);
         }
         self.cursor.set(end);
-        // SAFETY: a cursor is never null, and rounding up does not make it so.
-        Ok(unsafe { NonNull::new_unchecked(start) })
+        // SAFETY: a cursor is never null, and neither is what lies between it and the end.
+        Ok(unsafe { NonNull::new_unchecked(end.wrapping_sub(size)) })
     }
 
     #[inline(always)]
@@ -179,25 +183,42 @@ impl<'f> Frame<'f> {
         }
     }
 
-    /// True when `block` of `size` bytes is the newest allocation.
+    /// True when `block` of the given layout is the newest allocation.
     #[inline(always)]
-    pub(crate) fn is_newest(&self, block: *const u8, size: usize) -> bool {
-        block.wrapping_add(size) == self.cursor.get()
+    pub(crate) fn is_newest(&self, block: *const u8, layout: Layout) -> bool {
+        block.wrapping_add(padded(layout.size(), layout.align())) == self.cursor.get()
     }
 
-    /// Makes the newest block `size` bytes long where it is; false when the chunk has no room.
+    /// Gives the newest block another layout where it is; false when the chunk has no room. The
+    /// block's address must suit the layout's alignment.
     ///
     /// # Safety
     /// `block` is the newest allocation.
     #[inline(always)]
-    pub(crate) unsafe fn resize_newest(&self, block: *mut u8, size: usize) -> bool {
+    pub(crate) unsafe fn resize_newest(&self, block: *mut u8, layout: Layout) -> bool {
         let room = self.limit.get().addr() - block.addr();
+        let size = padded(layout.size(), layout.align());
         if size > room {
             return false;
         }
         self.cursor.set(block.wrapping_add(size));
         true
     }
+
+    /// Gives the newest block back.
+    ///
+    /// # Safety
+    /// `block` is the newest allocation and not used any more.
+    #[inline(always)]
+    pub(crate) unsafe fn free_newest(&self, block: *mut u8) {
+        self.cursor.set(block);
+    }
+}
+
+/// A size rounded up to a multiple of an alignment; cannot overflow for the parts of a layout.
+#[inline(always)]
+fn padded(size: usize, align: usize) -> usize {
+    size.wrapping_add(align - 1) & !(align - 1)
 }
 
 impl fmt::Debug for Frame<'_> {

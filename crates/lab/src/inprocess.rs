@@ -41,6 +41,11 @@ impl Timer {
         self.0 += start.elapsed();
         result
     }
+
+    /// Adds time that was measured otherwise, as by several threads.
+    pub fn add(&mut self, time: Duration) {
+        self.0 += time;
+    }
 }
 
 struct Case<'a> {

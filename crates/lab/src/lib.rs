@@ -1,13 +1,15 @@
 //! The Allod laboratory: what an allocator costs, found out so that others can believe it.
 //!
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
-//! - [`compare`] measures any program on every allocator, [`heap`] the workloads of the heap suite;
+//! - [`compare`] measures any program on every allocator, [`heap`] the workloads of the heap suite,
+//!   [`frame`] those of the frame suite;
 //! - [`inprocess`] measures functions against each other within one process;
 //! - [`schedule`] interleaves, [`samples`] collects, [`stats`] judges, [`model`] is the JSON form,
 //!   [`suite_table`] the tables.
 
 pub mod compare;
 pub mod files;
+pub mod frame;
 pub mod heap;
 pub mod inprocess;
 pub mod machine;

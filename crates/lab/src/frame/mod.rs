@@ -1,0 +1,384 @@
+//! The frame suite: `allod bench frame`.
+//!
+//! Subjects are libraries within this process, interleaved. Each workload writes into what it
+//! allocates and checks it before the frame ends; begin, allocations, writes and the end are timed,
+//! the check is not.
+
+mod subjects;
+mod threads;
+mod work;
+
+use crate::Step;
+use crate::inprocess::Bench;
+use crate::model::Report;
+use crate::stats::geometric_mean;
+use crate::suite_table::SuiteTable;
+use std::fmt::Write;
+use std::hint::black_box;
+use subjects::{Bare, Blink, Boxes, BumpScope, Frames, Malloc, Work};
+use work::{COUNT, Groups, Mixed, Noted, Odd, Prefetch, Single, Uninit, Written};
+
+/// The suite's name in reports.
+pub const SUITE: &str = "frame";
+/// The name of the bare bump: what no allocator can beat.
+pub const LIMIT: &str = "limit";
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The workloads, all for none.
+    pub only: Vec<String>,
+    /// The subject the others are compared with.
+    pub baseline: String,
+    /// Rounds that count.
+    pub runs: usize,
+    /// Least time of one sample in milliseconds.
+    pub sample_ms: f64,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+}
+
+/// The subjects' names, in the order of the tables.
+pub const SUBJECTS: [&str; 8] =
+    ["allod", "bumpalo", "bump-scope", "blink-alloc", "malloc", "mimalloc", "box", LIMIT];
+
+/// Runs the suite.
+///
+/// # Errors
+/// Names an unknown workload or baseline, and those that exist.
+pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
+    if !SUBJECTS.contains(&request.baseline.as_str()) {
+        let known = SUBJECTS.join(", ");
+        return Err(format!("no subject {:?}; there are: {known}", request.baseline));
+    }
+    Ok(suite()
+        .only(&request.only)?
+        .rounds(request.runs)
+        .sample_ms(request.sample_ms)
+        .baseline(&request.baseline)
+        .threshold(request.threshold)
+        .run(progress))
+}
+
+/// The names of the workloads.
+#[must_use]
+pub fn workloads() -> Vec<String> {
+    suite().workloads()
+}
+
+fn suite() -> Bench<'static> {
+    let mut bench = Bench::new(SUITE);
+    let count = COUNT as u64;
+    singles::<8>(&mut bench, "single-64");
+    singles::<32>(&mut bench, "single-256");
+    singles::<128>(&mut bench, "single-1k");
+    singles::<512>(&mut bench, "single-4k");
+    singles::<8192>(&mut bench, "single-64k");
+    batches(&mut bench);
+    // 800 blocks of 95 KiB in all: contacts, bodies, islands.
+    let physics = || Mixed::<12, 20, 22>::new([500, 200, 100]);
+    mixed(&mut bench, "physics", physics);
+    mixed(&mut bench, "particles", || Mixed::<8, 8, 8>::new([10_000, 0, 0]));
+    // 200 blocks of 32 KiB in all: nodes, styles, texts.
+    mixed(&mut bench, "ui", || Mixed::<8, 20, 64>::new([100, 60, 40]));
+    for (name, how) in [
+        ("prefetch-none", Prefetch::None),
+        ("prefetch-read", Prefetch::Read),
+        ("prefetch-write", Prefetch::Write),
+    ] {
+        let work = || Written(Noted::new(COUNT), how);
+        add(&mut bench, name, "allod", count, allod_frame::Arena::new(), work());
+        add(&mut bench, name, "bumpalo", count, bumpalo::Bump::new(), work());
+        add(&mut bench, name, LIMIT, count, Bare::new(COUNT * 1024), work());
+    }
+    odd::<1>(&mut bench, "alignment-1");
+    odd::<8>(&mut bench, "alignment-8");
+    odd::<16>(&mut bench, "alignment-16");
+    begin_end(&mut bench);
+    threads::add(&mut bench);
+    bench
+}
+
+/// Adds a subject of a workload.
+fn add(
+    bench: &mut Bench<'static>,
+    workload: &str,
+    subject: &str,
+    operations: u64,
+    mut frames: impl Frames + 'static,
+    work: impl Work + 'static,
+) {
+    bench.add_timed(workload, subject, operations, move |timer| frames.frame(timer, &work));
+}
+
+/// Adds the arenas that have everything.
+fn add_arenas<W: Work + 'static>(
+    bench: &mut Bench<'static>,
+    workload: &str,
+    operations: u64,
+    work: impl Fn() -> W,
+) {
+    add(bench, workload, "allod", operations, allod_frame::Arena::new(), work());
+    add(bench, workload, "bumpalo", operations, bumpalo::Bump::new(), work());
+    add(bench, workload, "bump-scope", operations, BumpScope::new(), work());
+    add(bench, workload, "blink-alloc", operations, Blink::new(), work());
+}
+
+/// Adds the mallocs and boxes.
+fn add_mallocs<W: Work + 'static>(
+    bench: &mut Bench<'static>,
+    workload: &str,
+    operations: u64,
+    work: impl Fn() -> W,
+) {
+    add(bench, workload, "malloc", operations, Malloc::system(), work());
+    add(bench, workload, "mimalloc", operations, Malloc::mimalloc(), work());
+}
+
+fn singles<const WORDS: usize>(bench: &mut Bench<'static>, workload: &str) {
+    let (work, n) = (|| Single::<WORDS>(Noted::new(COUNT)), COUNT as u64);
+    add_arenas(bench, workload, n, work);
+    add_mallocs(bench, workload, n, work);
+    add(bench, workload, "box", n, Boxes::new(), work());
+    add(bench, workload, LIMIT, n, Bare::new(COUNT * WORDS * 8), work());
+}
+
+fn batches(bench: &mut Bench<'static>) {
+    // One operation is a batch of 1000 items of 64 bytes, in all of these.
+    let single = || Single::<8>(Noted::new(COUNT));
+    add_arenas(bench, "batch-individual", 1, single);
+    add_mallocs(bench, "batch-individual", 1, single);
+    add(bench, "batch-individual", LIMIT, 1, Bare::new(COUNT * 64), single());
+    let uninit = || Uninit(Noted::new(1));
+    let (repeat, bytes) = (Repeat::<100, Uninit>, COUNT * 64);
+    add(bench, "batch", "allod", 100, allod_frame::Arena::new(), repeat(uninit()));
+    add(bench, "batch", "bumpalo", 100, bumpalo::Bump::new(), repeat(uninit()));
+    add(bench, "batch", "bump-scope", 100, BumpScope::new(), repeat(uninit()));
+    add(bench, "batch", "blink-alloc", 100, Blink::new(), repeat(uninit()));
+    add(bench, "batch", LIMIT, 100, Bare::new(100 * bytes), repeat(uninit()));
+    filled(bench);
+    let groups = || Groups(Noted::new(Groups::COUNT));
+    add_arenas(bench, "batch-x8", 1, groups);
+    add(bench, "batch-x8", LIMIT, 1, Bare::new(bytes), groups());
+}
+
+/// The same work many times in one frame, where it is too short for the clock.
+struct Repeat<const N: usize, W>(W);
+
+impl<const N: usize, W: Work> Work for Repeat<N, W> {
+    #[inline(always)]
+    fn run(&self, memory: &impl subjects::Memory) {
+        for _ in 0..N {
+            black_box(&self.0);
+            self.0.run(memory);
+        }
+    }
+    fn check(&self) -> u64 {
+        self.0.check()
+    }
+}
+
+/// `batch-filled`: 1000 numbers made by a closure, by each library's best slice call.
+fn filled(bench: &mut Bench<'static>) {
+    let name = "batch-filled";
+    let mut arena = allod_frame::Arena::new();
+    bench.add(name, "allod", 1, move || {
+        let guard = arena.begin();
+        let batch = guard.frame().batch::<u64>(COUNT).fill_with(|i| i as u64 * 3);
+        sum(black_box(batch))
+    });
+    let mut bump = bumpalo::Bump::new();
+    bench.add(name, "bumpalo", 1, move || {
+        let total = sum(black_box(bump.alloc_slice_fill_with(COUNT, |i| i as u64 * 3)));
+        bump.reset();
+        total
+    });
+    let mut bump = BumpScope::new();
+    bench.add(name, "bump-scope", 1, move || {
+        let batch = bump.alloc_iter_exact((0..COUNT).map(|i| i as u64 * 3));
+        let total = sum(black_box(&batch));
+        drop(batch);
+        bump.reset_to_start();
+        total
+    });
+}
+
+fn sum(numbers: &[u64]) -> u64 {
+    numbers.iter().fold(0, |a, b| a.wrapping_add(*b))
+}
+
+fn mixed<const A: usize, const B: usize, const C: usize>(
+    bench: &mut Bench<'static>,
+    workload: &str,
+    work: impl Fn() -> Mixed<A, B, C>,
+) {
+    let (blocks, bytes) = (work().blocks() as u64, work().bytes());
+    add_arenas(bench, workload, blocks, &work);
+    add_mallocs(bench, workload, blocks, &work);
+    add(bench, workload, "box", blocks, Boxes::new(), work());
+    add(bench, workload, LIMIT, blocks, Bare::new(bytes), work());
+}
+
+fn odd<const ALIGN: usize>(bench: &mut Bench<'static>, workload: &str) {
+    let n = Odd::<ALIGN>::COUNT;
+    add_arenas(bench, workload, n as u64, || Odd::<ALIGN>(Noted::new(n)));
+}
+
+/// `begin-end`: an empty frame, and a pair of calls.
+fn begin_end(bench: &mut Bench<'static>) {
+    let mut arena = allod_frame::Arena::new();
+    arena.frame(|f| black_box(*f.alloc(1)));
+    bench.add("begin-end", "allod", 1000, move || {
+        for _ in 0..1000 {
+            black_box(&mut arena).frame(|f| {
+                black_box(&*f);
+            });
+        }
+        0
+    });
+    bench.add("begin-end", LIMIT, 1000, || {
+        (0..1000).for_each(|_| work::call_pair());
+        0
+    });
+}
+
+/// The share of memory that a frame of mixed odd sizes wastes, at alignments 1, 8 and 16.
+#[must_use]
+pub fn waste() -> [(usize, f64); 3] {
+    fn share<const ALIGN: usize>() -> f64 {
+        let mut arena = allod_frame::Arena::new();
+        let work = Odd::<ALIGN>(Noted::new(Odd::<ALIGN>::COUNT));
+        let used = arena.frame(|f| {
+            work.run(&*f);
+            f.used()
+        });
+        used as f64 / Odd::<ALIGN>::BYTES as f64 - 1.0
+    }
+    [(1, share::<1>()), (8, share::<8>()), (16, share::<16>())]
+}
+
+/// The tables that `allod bench frame` prints.
+#[must_use]
+pub fn tables(request: &Request, report: &Report) -> String {
+    let mut table = SuiteTable::of(report, SUITE, &request.baseline);
+    table.subjects.sort_by_key(|s| SUBJECTS.iter().position(|known| known == s));
+    table.subjects.retain(|s| *s != LIMIT);
+    table.floor = Some(LIMIT);
+    let mut text = format!(
+        "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
+         An operation is an allocation with its writes and its share of begin and end; in batch rows\n\
+         a batch of {COUNT}. \"{LIMIT}\" is a bare bump of a pointer (in begin-end, two calls).\n\
+         A subject without such a call is shown as lost.\n\n{}\n",
+        request.runs,
+        table.time()
+    );
+    let _ = writeln!(
+        text,
+        "Times faster than {}: above 1 is better.\n\n{}",
+        request.baseline,
+        table.ratios()
+    );
+    text += &targets(report);
+    text + &table.losses()
+}
+
+/// What is promised of frames, each with what was measured.
+fn targets(report: &Report) -> String {
+    let cost = |w: &str, s: &str| report.result(SUITE, w, s).map(|r| r.summary.median);
+    let ratio = |w: &str, s: &str| Some(cost(w, s)? / cost(w, "allod")?);
+    let mut text = String::from("Promises, and what was measured:\n");
+    let mut line = |what: &str, value: Option<f64>, need: f64| {
+        if let Some(value) = value {
+            let kept = if value >= need { "kept" } else { "MISSED" };
+            let _ = writeln!(text, "  {what:64} {value:8.2} {kept}");
+        }
+    };
+    let rows = [
+        "single-64",
+        "single-256",
+        "single-1k",
+        "single-4k",
+        "single-64k",
+        "physics",
+        "particles",
+        "ui",
+    ];
+    let best = |w: &str| {
+        let (a, b) = (ratio(w, "bumpalo")?, ratio(w, "bump-scope")?);
+        Some(a.min(b))
+    };
+    for w in rows {
+        line(&format!("{w}: best of bumpalo and bump-scope / allod, at least 1"), best(w), 1.0);
+    }
+    let all: Option<Vec<f64>> = rows.iter().map(|w| best(w)).collect();
+    line("geometric mean of these, at least 1.05", all.map(|a| geometric_mean(&a)), 1.05);
+    for w in &rows[..4] {
+        line(&format!("{w}: limit / allod, at least 0.91"), ratio(w, LIMIT), 1.0 / 1.1);
+    }
+    let allod = cost("batch", "allod");
+    let over = |w: &str, s: &str| Some(cost(w, s)? / allod?);
+    line("1000 mallocs and frees / batch, at least 100", over("batch-individual", "malloc"), 100.0);
+    line("1000 single allocations / batch, at least 20", over("batch-individual", "allod"), 20.0);
+    line("batch-filled: bump-scope / allod, at least 1", ratio("batch-filled", "bump-scope"), 1.0);
+    for (w, need) in [("physics", 3.8), ("particles", 4.1), ("ui", 2.8)] {
+        line(&format!("{w}: malloc / allod, at least {need}"), ratio(w, "malloc"), need);
+    }
+    for w in ["alignment-1", "alignment-8", "alignment-16"] {
+        line(&format!("{w}: bumpalo / allod, at least 1"), ratio(w, "bumpalo"), 1.0);
+    }
+    line("begin-end: call pair / frame, at least 0.33", ratio("begin-end", LIMIT), 1.0 / 3.0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for n in threads::THREADS.into_iter().filter(|&n| n > 1 && n <= cores) {
+        let flat = cost("threads-1", "allod").zip(cost(&format!("threads-{n}"), "allod"));
+        line(
+            &format!("threads-1 / threads-{n}, flat: at least 0.9"),
+            flat.map(|(a, b)| a / b),
+            0.9,
+        );
+    }
+    for (align, share) in waste() {
+        let need = if align == 1 { "at most 2 %" } else { "reported" };
+        let _ = writeln!(
+            text,
+            "  waste at 7, 31 and 63 bytes with alignment {align}, {need}: {:.1} %",
+            share * 100.0
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subject_of_a_workload_does_the_same_work() {
+        let request = Request {
+            only: workloads().into_iter().filter(|w| w != "single-64k").collect(),
+            baseline: "bumpalo".into(),
+            runs: 1,
+            sample_ms: 0.001,
+            threshold: 0.01,
+        };
+        let report = run(&request, |_| {}).unwrap();
+        assert_eq!(report.failures, []);
+        assert!(tables(&request, &report).contains("physics"));
+    }
+
+    #[test]
+    fn odd_sizes_waste_nothing_at_alignment_one() {
+        assert!(waste()[0].1 < 0.02, "{:?}", waste());
+    }
+
+    #[test]
+    fn an_unknown_baseline_is_named_with_those_that_exist() {
+        let request = Request {
+            only: vec![],
+            baseline: "fastest".into(),
+            runs: 1,
+            sample_ms: 1.0,
+            threshold: 0.01,
+        };
+        assert!(run(&request, |_| {}).unwrap_err().contains("bump-scope"));
+    }
+}
