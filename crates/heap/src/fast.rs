@@ -5,7 +5,7 @@
 
 use crate::class::{SMALL_ENTRIES, SMALL_LIMIT};
 use crate::heap::Heap;
-use crate::map::{Bin, MAP};
+use crate::map::{Bin, HOLDER, Holder, MAP};
 use crate::stats;
 use crate::thread::slot;
 use allod_os::thread;
@@ -102,7 +102,7 @@ unsafe fn is_own(bin: *const Bin) -> bool {
             "jne {no}",
             me = in(reg) me,
             bin = in(reg) bin,
-            thread = const core::mem::offset_of!(Bin, thread),
+            thread = const HOLDER + core::mem::offset_of!(Holder, thread),
             no = label { return false },
             options(readonly, nostack),
         );
@@ -111,7 +111,7 @@ unsafe fn is_own(bin: *const Bin) -> bool {
     #[cfg(not(target_arch = "x86_64"))]
     // SAFETY: the caller's contract.
     unsafe {
-        (*bin).thread.load(core::sync::atomic::Ordering::Relaxed) == me
+        (*Bin::holder(bin)).thread.load(core::sync::atomic::Ordering::Relaxed) == me
     }
 }
 

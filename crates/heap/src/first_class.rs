@@ -1,6 +1,6 @@
 //! First-class heaps: heaps that a program makes, allocates from, and destroys whole.
 
-use crate::class::{MEDIUM_LIMIT, class_of};
+use crate::class::{CLASSES, MEDIUM_LIMIT, class_of};
 use crate::heap::{Heap as Core, Standing};
 use crate::large;
 use crate::map::MAP;
@@ -149,8 +149,9 @@ impl Heap {
                     kind => SOURCE.give(unit, units, kind, false),
                 }
             }
-            for (bin, state) in (*h).bins.iter_mut().zip((*h).classes.iter_mut()) {
-                bin.top = bin.base.add(1);
+            for class in 0..CLASSES {
+                Core::cache(h, class).set_len(0);
+                let state = &mut (*h).classes[class];
                 state.current = 0;
                 state.partial = 0;
             }

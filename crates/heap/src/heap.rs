@@ -15,7 +15,7 @@
 use crate::class::{CLASSES, ClassInfo, INFO, SMALL_ENTRIES, class_of};
 use crate::knobs;
 use crate::layout::{UNIT_SHIFT, units_for};
-use crate::map::{Bin, MAP};
+use crate::map::{Bin, BinGroup, Cache, GROUP, MAP};
 use crate::record::Kind;
 use crate::remote::{Inbox, Outgoing, Parcel};
 use crate::source::SOURCE;
@@ -65,8 +65,8 @@ pub struct ClassState {
 /// See the module's drawing.
 #[repr(C, align(64))]
 pub struct Heap {
-    /// Front caches by class.
-    pub bins: [Bin; CLASSES],
+    /// Front caches by class, and who holds them.
+    pub bins: [BinGroup; CLASSES.div_ceil(GROUP)],
     /// Byte offset of the bin for each request up to `SMALL_LIMIT`, by 16 bytes.
     pub table: [u16; SMALL_ENTRIES],
     /// Counters of the fast path; empty unless the feature `stats` is on.
@@ -145,9 +145,9 @@ impl Heap {
             colour: 0,
             grown: false,
         };
-        let mut bins = [const { Bin::nobody() }; CLASSES];
+        let mut bins = [const { BinGroup::new() }; CLASSES.div_ceil(GROUP)];
         // The table sends every request to the first bin, so only that one needs a bottom.
-        bins[0].top = bottom.cast_mut().cast::<*mut u8>().wrapping_add(1);
+        bins[0].bins[0].top = bottom.cast_mut().cast::<*mut u8>().wrapping_add(1);
         Heap {
             bins,
             table: [0; SMALL_ENTRIES],
@@ -209,18 +209,41 @@ impl Heap {
             let stacks = h.cast::<u8>().add(size_of::<Heap>()).cast::<*mut u8>();
             for (class, info) in INFO.iter().enumerate() {
                 let cap = if knobs::cached(class) { info.first_cap as usize } else { 0 };
-                let bin = &mut (*h).bins[class];
-                bin.base = stacks.add(STACKS.small[class]);
-                bin.top = bin.base.add(1);
-                bin.end = bin.top.add(cap);
+                let cache = Heap::cache(h, class);
+                (*Bin::holder(cache.bin())).base = stacks.add(STACKS.small[class]);
+                cache.set_len(0);
+                cache.set_cap(cap);
                 (*h).classes[class].batch = (cap / 4).max(1) as u16;
                 (*h).classes[class].colour = (class * 5) as u16;
             }
             for (i, entry) in (*h).table.iter_mut().enumerate() {
-                *entry = (class_of(i * 16) * size_of::<Bin>()) as u16;
+                *entry = Heap::bin_offset(class_of(i * 16)) as u16;
             }
             (*h).budget = GROWTH_BUDGET;
         }
+    }
+
+    /// Bytes from a heap to its bin for a class.
+    #[inline(always)]
+    pub const fn bin_offset(class: usize) -> usize {
+        class / GROUP * size_of::<BinGroup>() + class % GROUP * size_of::<Bin>()
+    }
+
+    /// The bin for a class.
+    #[inline(always)]
+    pub fn bin(h: *mut Heap, class: usize) -> *mut Bin {
+        debug_assert!(class < CLASSES);
+        h.wrapping_byte_add(Heap::bin_offset(class)).cast()
+    }
+
+    /// The front cache for a class.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change as long as the value is used.
+    #[inline(always)]
+    pub unsafe fn cache(h: *mut Heap, class: usize) -> Cache {
+        // SAFETY: the caller's contract.
+        unsafe { Cache::new(Heap::bin(h, class)) }
     }
 
     /// Who may use the heap.
@@ -241,8 +264,8 @@ impl Heap {
 
     /// Makes the front caches `thread`'s own, or nobody's with 0.
     pub fn set_thread(&self, thread: usize) {
-        for bin in &self.bins {
-            bin.thread.store(thread, Relaxed);
+        for holder in self.bins.iter().flat_map(|group| &group.holders) {
+            holder.thread.store(thread, Relaxed);
         }
     }
 
@@ -256,8 +279,8 @@ impl Heap {
         // SAFETY: the caller's contract; the large stack of a class has `max_cap + 1` words.
         unsafe {
             let info = &INFO[class];
-            let bin = &mut (*h).bins[class];
-            let cap = bin.cap();
+            let cache = Heap::cache(h, class);
+            let cap = cache.cap();
             let max = info.max_cap as usize;
             let all = cap + (*h).classes[class].flushed as usize;
             let to = if all <= max { all.max(cap * 2) } else { cap * 2 }.min(max);
@@ -266,18 +289,12 @@ impl Heap {
                 return;
             }
             (*h).budget -= cost;
-            let state = &mut (*h).classes[class];
-            if !state.grown {
-                let stacks = h.cast::<u8>().add(size_of::<Heap>()).cast::<*mut u8>();
-                let base = stacks.add(STACKS.large[class]);
-                let used = bin.len();
-                *base = ptr::null_mut();
-                ptr::copy_nonoverlapping(bin.base.add(1), base.add(1), used);
-                bin.base = base;
-                bin.top = base.add(1 + used);
-                state.grown = true;
+            if (*h).classes[class].grown {
+                return cache.set_cap(to);
             }
-            bin.end = bin.base.add(1 + to);
+            (*h).classes[class].grown = true;
+            let stacks = h.cast::<u8>().add(size_of::<Heap>()).cast::<*mut u8>();
+            cache.move_to(stacks.add(STACKS.large[class]), to);
         }
     }
 
@@ -289,12 +306,12 @@ impl Heap {
     pub unsafe fn shrink_cache(h: *mut Heap, class: usize) {
         // SAFETY: the caller's contract.
         unsafe {
-            let bin = &mut (*h).bins[class];
-            let cap = bin.cap();
+            let cache = Heap::cache(h, class);
+            let cap = cache.cap();
             let to = (cap / 2).max(INFO[class].first_cap as usize / 4).max(1);
-            if to < cap && bin.len() < to {
+            if to < cap && cache.len() < to {
                 (*h).budget += (cap - to) * INFO[class].size as usize;
-                bin.end = bin.base.add(1 + to);
+                cache.set_cap(to);
             }
         }
     }

@@ -166,10 +166,7 @@ unsafe fn block_at(p: *mut u8) -> Option<*mut Span> {
         if let Some(span) = MAP.span_of_bin(bin) {
             return ((*span).kind() == Kind::Large && (*span).start == p as usize).then_some(span);
         }
-        if (*bin).base.is_null() {
-            return None;
-        }
-        Some(owner::slab_of(p))
+        MAP.heap_of_bin(bin).map(|_| owner::slab_of(p))
     }
 }
 

@@ -13,18 +13,21 @@
 //!   [`Span`](crate::record::Span) record, which no thread owns;
 //! - no span: one of the static bins below.
 //!
-//! Every bin starts with the same fields, and `thread` never matches for those that are not a
-//! thread's own, so `free` may compare first and ask what it is only on the slow path.
+//! Every bin has a holder, and its `thread` never matches for those that are not a thread's own, so
+//! `free` may compare first and ask what it is only on the slow path.
 
+use crate::heap::Heap;
 use crate::layout::{MAP_BYTES, UNIT, UNIT_SHIFT};
 use crate::record::Span;
+use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
-/// A front cache: a stack of pointers to free blocks of one class.
+/// What the map points to: a front cache, a stack of pointers to free blocks of one class.
 ///
-/// `base` points to a null word, the bottom that a pop finds when the cache is empty; `top` points
-/// past the newest entry; the cache is full when `top == end`.
+/// `top` points past the newest entry; the cache is full when `top == end`. Who may use it stands
+/// in its [`Holder`], which lies [`HOLDER`] bytes behind, on another cache line: other threads read
+/// it at every remote free, while the owner writes `top` all the time.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Bin {
@@ -32,52 +35,204 @@ pub struct Bin {
     pub top: *mut *mut u8,
     /// Where `top` is when the cache is full.
     pub end: *mut *mut u8,
+}
+
+/// Whose a [`Bin`] is, and where its stack starts.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Holder {
     /// The thread pointer of the owner; 0 when no thread may use the cache without the lock.
     pub thread: AtomicUsize,
-    /// The null word below the oldest entry.
+    /// The null word below the oldest entry: what a pop from an empty cache finds.
     pub base: *mut *mut u8,
 }
 
+/// Bytes from a bin to its holder.
+pub const HOLDER: usize = 64;
+/// Bins in a group.
+pub const GROUP: usize = HOLDER / size_of::<Bin>();
+
+/// Four bins and, a cache line further, their four holders.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct BinGroup {
+    /// The bins.
+    pub bins: [Bin; GROUP],
+    /// Their holders.
+    pub holders: [Holder; GROUP],
+}
+
+const _: () = assert!(size_of::<BinGroup>() == 128 && offset_of!(BinGroup, holders) == HOLDER);
+
 impl Bin {
-    /// A bin that belongs to nobody.
-    pub const fn nobody() -> Bin {
-        Bin {
-            top: ptr::null_mut(),
-            end: ptr::null_mut(),
-            thread: AtomicUsize::new(0),
-            base: ptr::null_mut(),
+    /// A bin without a stack.
+    pub const fn none() -> Bin {
+        Bin { top: ptr::null_mut(), end: ptr::null_mut() }
+    }
+
+    /// The holder of a bin.
+    #[inline(always)]
+    pub fn holder(bin: *const Bin) -> *mut Holder {
+        bin.cast_mut().wrapping_byte_add(HOLDER).cast()
+    }
+}
+
+impl Holder {
+    /// No thread's.
+    pub const fn nobody() -> Holder {
+        Holder { thread: AtomicUsize::new(0), base: ptr::null_mut() }
+    }
+}
+
+impl BinGroup {
+    /// Bins without stacks that no thread holds.
+    pub const fn new() -> BinGroup {
+        BinGroup {
+            bins: [const { Bin::none() }; GROUP],
+            holders: [const { Holder::nobody() }; GROUP],
+        }
+    }
+}
+
+impl Default for BinGroup {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A front cache whose bin the caller may change: its thread, or whoever holds the lock of a heap
+/// that belongs to no thread.
+#[derive(Clone, Copy)]
+pub struct Cache(*mut Bin);
+
+impl Cache {
+    /// The cache of a bin.
+    ///
+    /// # Safety
+    /// The bin is in a heap, and the caller's to change as long as this value is used.
+    #[inline(always)]
+    pub unsafe fn new(bin: *mut Bin) -> Cache {
+        Cache(bin)
+    }
+
+    /// The bin.
+    #[inline(always)]
+    pub fn bin(self) -> *mut Bin {
+        self.0
+    }
+
+    /// The place of the oldest entry.
+    #[inline]
+    pub fn entries(self) -> *mut *mut u8 {
+        // SAFETY: bins in heaps have holders; above the base lies the room for entries.
+        unsafe { (*Bin::holder(self.0)).base.add(1) }
+    }
+
+    /// Number of entries.
+    #[inline]
+    pub fn len(self) -> usize {
+        // SAFETY: `top` lies in the stack, at or above the oldest entry's place.
+        unsafe { (*self.0).top.offset_from(self.entries()) as usize }
+    }
+
+    /// Number of entries that fit.
+    #[inline]
+    pub fn cap(self) -> usize {
+        // SAFETY: `end` lies in the stack, at or above the oldest entry's place.
+        unsafe { (*self.0).end.offset_from(self.entries()) as usize }
+    }
+
+    /// The newest entry; null when there is none.
+    #[inline]
+    pub fn newest(self) -> *mut u8 {
+        // SAFETY: below the oldest entry's place lies a null word.
+        unsafe { *(*self.0).top.sub(1) }
+    }
+
+    /// True when no entry fits any more.
+    #[inline]
+    pub fn is_full(self) -> bool {
+        // SAFETY: the bin is the caller's.
+        unsafe { (*self.0).top == (*self.0).end }
+    }
+
+    /// Takes the newest entry; null when there is none.
+    #[inline]
+    pub fn pop(self) -> *mut u8 {
+        let block = self.newest();
+        if !block.is_null() {
+            // SAFETY: there is an entry, so `top` stays at or above the oldest one's place.
+            unsafe { (*self.0).top = (*self.0).top.sub(1) };
+        }
+        block
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Safety
+    /// The cache is not full, and the block belongs to its heap and class and is nobody's.
+    #[inline]
+    pub unsafe fn push(self, block: *mut u8) {
+        // SAFETY: there is room below `end`.
+        unsafe {
+            *(*self.0).top = block;
+            (*self.0).top = (*self.0).top.add(1);
         }
     }
 
-    /// Entries in the cache. Only its owner may ask.
-    pub fn len(&self) -> usize {
-        // SAFETY: `top` and `base` point into the same array, `top` above `base`.
-        unsafe { self.top.offset_from(self.base) as usize - 1 }
+    /// Says that the first `len` entries are valid and no others.
+    ///
+    /// # Safety
+    /// They are, and `len` does not exceed the room.
+    #[inline]
+    pub unsafe fn set_len(self, len: usize) {
+        // SAFETY: the caller's contract.
+        unsafe { (*self.0).top = self.entries().add(len) };
     }
 
-    /// Entries that fit now. Only its owner may ask.
-    pub fn cap(&self) -> usize {
-        // SAFETY: `end` and `base` point into the same array, `end` above `base`.
-        unsafe { self.end.offset_from(self.base) as usize - 1 }
+    /// Sets how many entries fit.
+    ///
+    /// # Safety
+    /// The stack has the room, and no more than that are in it.
+    #[inline]
+    pub unsafe fn set_cap(self, cap: usize) {
+        // SAFETY: the caller's contract.
+        unsafe { (*self.0).end = self.entries().add(cap) };
+    }
+
+    /// Moves the entries to another stack, with room for `cap`.
+    ///
+    /// # Safety
+    /// `base` is followed by room for `cap` entries, at least as many as there are.
+    pub unsafe fn move_to(self, base: *mut *mut u8, cap: usize) {
+        // SAFETY: the caller's contract; the stacks do not overlap.
+        unsafe {
+            let len = self.len();
+            *base = ptr::null_mut();
+            ptr::copy_nonoverlapping(self.entries(), base.add(1), len);
+            (*Bin::holder(self.0)).base = base;
+            self.set_len(len);
+            self.set_cap(cap);
+        }
     }
 }
 
 /// A static bin; shared because nobody writes to it.
-pub struct StaticBin(Bin);
+pub struct StaticBin(BinGroup);
 // SAFETY: static bins are never written; only their addresses matter.
 unsafe impl Sync for StaticBin {}
 
 /// Marks units that no span covers.
-pub static FREE: StaticBin = StaticBin(Bin::nobody());
+pub static FREE: StaticBin = StaticBin(BinGroup::new());
 /// Marks units that somebody else's mapping covers.
-pub static FOREIGN: StaticBin = StaticBin(Bin::nobody());
+pub static FOREIGN: StaticBin = StaticBin(BinGroup::new());
 /// Marks unit 0, and units on their way to a new owner.
-pub static INTERNAL: StaticBin = StaticBin(Bin::nobody());
+pub static INTERNAL: StaticBin = StaticBin(BinGroup::new());
 
 impl StaticBin {
     /// The bin's address, as the map holds it.
     pub fn entry(&'static self) -> *mut Bin {
-        (&raw const self.0).cast_mut()
+        (&raw const self.0).cast_mut().cast()
     }
 }
 
@@ -98,7 +253,7 @@ pub static MAP: Map =
 
 impl Map {
     /// Offset of the limit in the map, for assembly.
-    pub const LIMIT_OFFSET: usize = core::mem::offset_of!(Map, limit);
+    pub const LIMIT_OFFSET: usize = offset_of!(Map, limit);
 
     /// The address of unit 0, and the number of the unit that holds `p` counted from there.
     #[inline(always)]
@@ -167,6 +322,19 @@ impl Map {
     #[inline]
     pub fn unit_of_span(&self, span: *const Span) -> usize {
         (span as usize - self.spans.load(Relaxed)) / size_of::<Span>()
+    }
+
+    /// The heap that a bin is in, and its class; `None` for a static bin or one that heads a record.
+    #[inline]
+    pub fn heap_of_bin(&self, bin: *const Bin) -> Option<(*mut Heap, usize)> {
+        // Heaps lie in units; records and static bins do not.
+        if self.unit_of(bin as usize) >= self.limit() {
+            return None;
+        }
+        // A heap starts at a unit, with its bins.
+        let offset = bin as usize % UNIT;
+        let class = offset / size_of::<BinGroup>() * GROUP + offset % HOLDER / size_of::<Bin>();
+        Some(((bin as usize - offset) as *mut Heap, class))
     }
 
     /// The span record that a bin heads; `None` for a front cache or a static bin.

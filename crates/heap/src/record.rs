@@ -4,7 +4,7 @@
 //! span's first unit is used, so most are never touched. The record of a slab holds the bitmap of
 //! its free blocks.
 
-use crate::map::Bin;
+use crate::map::{Bin, HOLDER, Holder};
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 
 /// What a span is used for.
@@ -50,7 +50,7 @@ pub const BITMAP_WORDS: usize = 64;
 /// slab they serve the heap that owns it, under that heap's lock.
 #[repr(C, align(64))]
 pub struct Span {
-    /// What the span map points to when no front cache owns the blocks.
+    /// What the span map points to when the span is no thread's slab.
     pub bin: Bin,
     kind: AtomicU8,
     /// Size class of a slab.
@@ -74,6 +74,8 @@ pub struct Span {
     pub size: u32,
     /// Number of blocks.
     pub blocks: u32,
+    /// The holder of `bin`: nobody.
+    pub holder: Holder,
     /// Number of blocks free in the bitmap.
     pub free: u32,
     /// No bitmap word below this one has a bit set.
@@ -102,6 +104,7 @@ pub struct Span {
 }
 
 const _: () = assert!(size_of::<Span>() == 640);
+const _: () = assert!(core::mem::offset_of!(Span, holder) == HOLDER);
 
 impl Span {
     /// What the span is used for.

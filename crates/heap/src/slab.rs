@@ -121,7 +121,7 @@ unsafe fn new_slab(h: *mut Heap, class: usize) -> usize {
         if rest != 0 {
             s.bitmap[full] = (1 << rest) - 1;
         }
-        let bin = &raw mut (*h).bins[class];
+        let bin = Heap::bin(h, class);
         if info.blocks == 1 {
             // Only the first unit can hold the start of a block; the rest lead to the record.
             MAP.enter(run.unit, 1, bin);

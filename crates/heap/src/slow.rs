@@ -3,15 +3,14 @@
 use crate::class::{FINE_LIMIT, INFO, MEDIUM_LIMIT, class_of};
 use crate::heap::{Heap, OUTGOING, Standing};
 use crate::large;
-use crate::map::{FREE, MAP};
-use crate::owner::slab_of;
+use crate::map::{Bin, Cache, FREE, MAP};
 use crate::purge;
 use crate::record::Kind;
 use crate::remote::{Outgoing, PARCEL, POOL, Parcel};
 use crate::report::{Misuse, misuse};
 use crate::slab;
 use crate::stats;
-use crate::thread::{Here, here, own};
+use crate::thread::{Here, here, own, slot};
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -40,13 +39,12 @@ pub fn malloc_class(class: usize) -> *mut u8 {
     match here() {
         // SAFETY: the heap is this thread's own.
         Here::Own(h) => unsafe {
-            let bin = &mut (*h).bins[class];
-            let block = *bin.top.sub(1);
+            let cache = Heap::cache(h, class);
+            let block = cache.pop();
             if block.is_null() {
                 return refill(h, class);
             }
-            bin.top = bin.top.sub(1);
-            stats::count_malloc(h, bin);
+            stats::count_malloc(h, cache.bin());
             block
         },
         // SAFETY: taken with the lock held.
@@ -63,15 +61,13 @@ pub unsafe fn malloc_shared(h: *mut Heap, class: usize) -> *mut u8 {
     // SAFETY: the lock is held around every use.
     unsafe {
         (*h).lock.lock();
-        let bin = &mut (*h).bins[class];
-        let block = *bin.top.sub(1);
-        let block = if block.is_null() {
-            refill_locked(h, class)
+        let cache = Heap::cache(h, class);
+        let mut block = cache.pop();
+        if block.is_null() {
+            block = refill_locked(h, class);
         } else {
-            bin.top = bin.top.sub(1);
-            stats::count_malloc(h, bin);
-            block
-        };
+            stats::count_malloc(h, cache.bin());
+        }
         (*h).lock.unlock();
         block
     }
@@ -100,36 +96,46 @@ unsafe fn refill_locked(h: *mut Heap, class: usize) -> *mut u8 {
         if !(*h).inbox.is_empty() || !(*h).pending.is_null() {
             receive(h, class);
         }
-        let bin = &mut (*h).bins[class];
-        if bin.len() == 0 {
+        let cache = Heap::cache(h, class);
+        let mut block = cache.pop();
+        if block.is_null() {
             adapt(h, class);
-            let bin = &mut (*h).bins[class];
-            let cap = bin.cap();
-            if cap == 0 {
-                let mut one: [*mut u8; 1] = [ptr::null_mut()];
-                slab::take(h, class, one.as_mut_ptr().add(1), 1);
-                if !one[0].is_null() {
-                    stats::count_malloc(h, bin);
+            block = match cache.cap() {
+                0 => take_one(h, class),
+                cap => {
+                    fill(h, class, cache, cap);
+                    cache.pop()
                 }
-                return one[0];
-            }
-            let want = ((*h).classes[class].batch as usize).clamp(1, cap);
-            let first = bin.base.add(1);
-            let top = first.add(want);
-            let got = slab::take(h, class, top, want);
-            if got < want {
-                ptr::copy(top.sub(got), first, got);
-            }
-            bin.top = first.add(got);
+            };
         }
-        let bin = &mut (*h).bins[class];
-        let block = *bin.top.sub(1);
         if !block.is_null() {
-            bin.top = bin.top.sub(1);
-            stats::count_malloc(h, bin);
+            stats::count_malloc(h, cache.bin());
         }
         block
     }
+}
+
+/// Fills an empty front cache from the slabs with a batch.
+unsafe fn fill(h: *mut Heap, class: usize, cache: Cache, cap: usize) {
+    // SAFETY: `h` is locked and its bins are the caller's; the batch fits.
+    unsafe {
+        let want = ((*h).classes[class].batch as usize).clamp(1, cap);
+        let first = cache.entries();
+        let top = first.add(want);
+        let got = slab::take(h, class, top, want);
+        if got < want {
+            ptr::copy(top.sub(got), first, got);
+        }
+        cache.set_len(got);
+    }
+}
+
+/// Takes one block from the slabs, for a class without a front cache.
+unsafe fn take_one(h: *mut Heap, class: usize) -> *mut u8 {
+    let mut one: [*mut u8; 1] = [ptr::null_mut()];
+    // SAFETY: `h` is locked; there is room for one.
+    unsafe { slab::take(h, class, one.as_mut_ptr().add(1), 1) };
+    one[0]
 }
 
 /// Adapts a class's front cache to how it is used: refills and flushes in turn mean that it is too
@@ -142,13 +148,13 @@ unsafe fn adapt(h: *mut Heap, class: usize) {
             (*h).classes[class].flushes = 0;
             (*h).classes[class].flushed = 0;
         }
-        let half = ((*h).bins[class].cap() / 2).max(1);
+        let half = (Heap::cache(h, class).cap() / 2).max(1);
         let state = &mut (*h).classes[class];
         state.batch = (state.batch as usize * 2).min(half) as u16;
     }
 }
 
-/// `free` where the fast path has nothing: foreign memory, another thread's block, a full cache.
+/// `free` where the fast path has nothing: another thread's block, a full cache, foreign memory.
 #[inline(never)]
 pub fn free(p: *mut u8) {
     let Some(bin) = MAP.bin_of(p) else {
@@ -157,26 +163,42 @@ pub fn free(p: *mut u8) {
         }
         return;
     };
-    // SAFETY: the map's entries and the records of entered spans are valid.
+    let Some((h, class)) = MAP.heap_of_bin(bin) else {
+        return free_outside_slabs(bin, p);
+    };
+    let me = slot::get();
+    // SAFETY: the map's bins and the heaps they are in are valid; a heap that is the slot's is this
+    // thread's own.
     unsafe {
-        if let Some(span) = MAP.span_of_bin(bin) {
-            return match (*span).kind() {
-                Kind::Large => large::free(span, p),
-                _ => misuse("free", p, Misuse::NotABlock),
-            };
+        if h == me {
+            free_own(h, class, p);
+        } else if (*Bin::holder(bin)).thread.load(Relaxed) != 0 && (*me).id != 0 {
+            free_remote(me, h, class, p);
+        } else {
+            free_rarely(h, class, p);
         }
-        if (*bin).base.is_null() {
-            let what = if bin == FREE.entry() { Misuse::DoubleFree } else { Misuse::NotABlock };
-            return misuse("free", p, what);
-        }
-        let h = (*slab_of(p)).owner.load(Relaxed).cast::<Heap>();
-        let class = (*slab_of(p)).class as usize;
+    }
+}
+
+/// Frees a block of a heap that no thread owns, or on behalf of a thread without a heap.
+#[cold]
+unsafe fn free_rarely(h: *mut Heap, class: usize, p: *mut u8) {
+    // SAFETY: the heap is valid; here() finds or makes the thread's own.
+    unsafe {
         match here() {
-            Here::Own(me) if me == h => free_own(h, class, p),
-            _ if (*h).standing() == Standing::Shared => free_locked(h, p),
-            Here::Own(me) => free_remote(me, h, class, p),
+            Here::Own(me) if (*h).standing() != Standing::Shared => free_remote(me, h, class, p),
             _ => free_locked(h, p),
         }
+    }
+}
+
+/// Frees what is in no heap's slab, or only seems to be something.
+fn free_outside_slabs(bin: *mut Bin, p: *mut u8) {
+    match MAP.span_of_bin(bin) {
+        // SAFETY: the records of entered spans are valid.
+        Some(span) if unsafe { (*span).kind() } == Kind::Large => unsafe { large::free(span, p) },
+        None if bin == FREE.entry() => misuse("free", p, Misuse::DoubleFree),
+        _ => misuse("free", p, Misuse::NotABlock),
     }
 }
 
@@ -184,23 +206,18 @@ pub fn free(p: *mut u8) {
 unsafe fn free_own(h: *mut Heap, class: usize, p: *mut u8) {
     // SAFETY: the heap and its bins are this thread's own.
     unsafe {
-        let bin = &mut (*h).bins[class];
-        if *bin.top.sub(1) == p {
+        let cache = Heap::cache(h, class);
+        if cache.newest() == p {
             return misuse("free", p, Misuse::DoubleFree);
         }
-        if bin.top == bin.end {
+        stats::count_free(cache.bin());
+        if cache.cap() == 0 {
+            return free_locked(h, p);
+        }
+        if cache.is_full() {
             flush(h, class);
         }
-        let bin = &mut (*h).bins[class];
-        stats::count_free(bin);
-        if bin.cap() == 0 {
-            (*h).lock.lock();
-            slab::give(h, &[p]);
-            (*h).lock.unlock();
-            return;
-        }
-        *bin.top = p;
-        bin.top = bin.top.add(1);
+        cache.push(p);
     }
 }
 
@@ -208,22 +225,19 @@ unsafe fn free_own(h: *mut Heap, class: usize, p: *mut u8) {
 unsafe fn flush(h: *mut Heap, class: usize) {
     // SAFETY: the heap and its bins are this thread's own.
     unsafe {
-        let bin = &mut (*h).bins[class];
-        if bin.len() == 0 {
-            return;
-        }
+        let cache = Heap::cache(h, class);
+        let (entries, len) = (cache.entries(), cache.len());
+        (*h).lock.lock();
+        (*h).slow.flushes += 1;
         let state = &mut (*h).classes[class];
         state.flushes = state.flushes.saturating_add(1);
         let shrink = state.flushes >= SHRINK_AFTER;
-        let n = bin.len() - bin.len() / if shrink { 4 } else { 2 };
+        let keep = len / if shrink { 4 } else { 2 };
+        let n = len - keep;
         state.flushed = state.flushed.saturating_add(n as u32);
-        let entries = bin.base.add(1);
-        (*h).lock.lock();
-        (*h).slow.flushes += 1;
         slab::give(h, core::slice::from_raw_parts(entries, n));
-        let left = bin.len() - n;
-        ptr::copy(entries.add(n), entries, left);
-        bin.top = entries.add(left);
+        ptr::copy(entries.add(n), entries, keep);
+        cache.set_len(keep);
         if shrink {
             Heap::shrink_cache(h, class);
         }
@@ -331,19 +345,18 @@ unsafe fn receive(h: *mut Heap, class: usize) {
             let parcel = (*h).pending;
             (*h).pending = (*parcel).next;
             for &p in &(&(*parcel).items)[..(*parcel).count as usize] {
-                let bin = MAP.bin_at(MAP.unit_of(p as usize));
-                if *(*bin).top.sub(1) == p {
+                let cache = Cache::new(MAP.bin_at(MAP.unit_of(p as usize)));
+                if cache.newest() == p {
                     misuse("free", p, Misuse::DoubleFree);
-                } else if (*bin).top == (*bin).end {
+                } else if cache.is_full() {
                     slab::give(h, &[p]);
                 } else {
-                    *(*bin).top = p;
-                    (*bin).top = (*bin).top.add(1);
+                    cache.push(p);
                 }
             }
             (*h).slow.parcels_received += 1;
             keep_parcel(h, parcel);
-            if (*h).bins[class].len() > 0 {
+            if Heap::cache(h, class).len() > 0 {
                 return;
             }
         }

@@ -94,7 +94,8 @@ mod fast {
     }
 
     fn class_of_bin(h: *const Heap, bin: *const Bin) -> usize {
-        (bin as usize - h as usize) / size_of::<Bin>()
+        let _ = h;
+        MAP.heap_of_bin(bin).map_or(0, |(_, class)| class)
     }
 
     /// Allocations and frees of a class in a heap so far.
@@ -262,9 +263,9 @@ impl Stats {
             }
             (*h).lock.lock();
             for (class, c) in self.classes.iter_mut().enumerate() {
-                let bin = &raw mut (*h).bins[class];
+                let bin = Heap::bin(h, class);
                 let top = AtomicPtr::from_ptr(&raw mut (*bin).top).load(Relaxed);
-                let cached = top.offset_from((*bin).base) as usize - 1;
+                let cached = top.offset_from((*Bin::holder(bin)).base) as usize - 1;
                 c.cached += cached;
                 c.in_use = c.in_use.wrapping_sub(cached);
                 let (allocations, frees) = fast::counted(h, class);

@@ -178,10 +178,9 @@ pub unsafe fn empty_caches(h: *mut Heap) {
     for class in 0..CLASSES {
         // SAFETY: entries between base and top are blocks of this heap.
         unsafe {
-            let bin = &mut (*h).bins[class];
-            let entries = core::slice::from_raw_parts(bin.base.add(1), bin.len());
-            slab::give(h, entries);
-            bin.top = bin.base.add(1);
+            let cache = Heap::cache(h, class);
+            slab::give(h, core::slice::from_raw_parts(cache.entries(), cache.len()));
+            cache.set_len(0);
         }
     }
 }
