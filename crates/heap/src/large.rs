@@ -19,12 +19,14 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Room at the start of a span over which large blocks are spread, so that their first bytes do not
 /// all compete for the same cache sets.
 const COLOURS: usize = 4096;
-/// Address space kept in reserve behind a block that grows, at most.
+/// A block that `realloc` makes larger than this gets a span with room to grow further.
+pub const GROWING_FROM: usize = 128 * 1024;
+/// That room, as a multiple of the block's size: address space only, which costs no memory.
+const RESERVE: usize = 64;
+/// And at most this many bytes.
 const MAX_RESERVE: usize = 1 << 30;
-/// That reserve, as a multiple of the block's size.
-const RESERVE: usize = 4;
 /// Moving pages pays above this size; below, copying is faster.
-pub const MOVE_PAGES_FROM: usize = 256 * 1024;
+const MOVE_PAGES_FROM: usize = 1024 * 1024;
 
 /// A new large block.
 #[derive(Clone, Copy, Debug)]
@@ -159,31 +161,40 @@ unsafe fn first_class_owner(span: *mut Span) -> *mut Heap {
     }
 }
 
-/// Moves a block of at least [`MOVE_PAGES_FROM`] bytes to a longer run by moving its pages. `old` is
-/// its size in bytes. The old span stays the caller's, its contents gone. Null when memory is out;
-/// nothing has changed then.
+/// Moves a block that grows to a longer run with address space in reserve: by moving its pages when
+/// it is large already, else by copying. `old` is its size in bytes. The old span stays the
+/// caller's, its contents gone. Null when memory is out; nothing has changed then.
 ///
 /// # Safety
-/// `span` is the record of a live block of the caller's that is alone in its span.
-unsafe fn move_to_longer(span: *mut Span, old: usize, size: usize) -> *mut u8 {
+/// `p` is a live block of the caller's and `span` the record of its span.
+unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -> *mut u8 {
     // SAFETY: the caller's contract; the new run is ours alone.
     unsafe {
         if size > MAX_SIZE / 8 {
             return ptr::null_mut();
         }
-        let from = (*span).start;
-        let offset = from % vm::page_size();
+        let by_pages = (*span).kind() == Kind::Large && old >= MOVE_PAGES_FROM;
+        let offset = if by_pages { p as usize % vm::page_size() } else { 0 };
         let need = units_for(offset + size);
         let reserve = units_for((size * RESERVE).min(MAX_RESERVE));
-        let run = SOURCE.take_clean(need + reserve, Kind::Large).map(|run| (run, need + reserve));
+        let run = match by_pages {
+            true => SOURCE.take_clean(need + reserve, Kind::Large),
+            false => SOURCE.take(need + reserve, 1, Kind::Large),
+        };
+        let run = run.map(|run| (run, need + reserve));
         let run = run.or_else(|| SOURCE.take(need, 1, Kind::Large).map(|run| (run, need)));
         let Some((run, units)) = run else { return ptr::null_mut() };
         let mut seams = seams_of(span);
         enter(first_class_owner(span), run.unit, units, size, offset);
-        move_contents(from, (*MAP.span(run.unit)).start, old, &mut seams);
-        let bitmap = &mut (*MAP.span(run.unit)).bitmap;
-        bitmap[..seams.len()].copy_from_slice(&seams);
-        start_of(run.unit)
+        let to = start_of(run.unit);
+        if by_pages {
+            move_contents(p as usize, to as usize, old, &mut seams);
+            let bitmap = &mut (*MAP.span(run.unit)).bitmap;
+            bitmap[..seams.len()].copy_from_slice(&seams);
+        } else {
+            ptr::copy_nonoverlapping(p, to, old);
+        }
+        to
     }
 }
 
@@ -249,33 +260,26 @@ pub unsafe fn give(span: *mut Span, unit: usize, units: usize) {
     }
 }
 
-/// `realloc` of a large block, or of one that becomes large, in place or by moving pages; null when
-/// the ordinary way (allocate, copy, free) has to be taken.
+/// `realloc` of a large block, or growth to more than [`GROWING_FROM`]: in place, or into a span with
+/// room to grow. Null when the ordinary way (allocate, copy, free) has to be taken.
 ///
 /// # Safety
-/// `p` is a live block of the caller's with `usable` bytes.
+/// `p` is a live block of the caller's with `usable` bytes, `span` the record of its span.
 pub unsafe fn realloc(span: *mut Span, p: *mut u8, size: usize, usable: usize) -> *mut u8 {
     // SAFETY: the caller's contract.
     unsafe {
-        debug_assert_eq!((*span).start, p as usize);
-        if (*span).kind() == Kind::Large
-            && size > crate::class::MEDIUM_LIMIT
-            && resize_in_place(span, size)
-        {
+        let large = (*span).kind() == Kind::Large;
+        if large && size > GROWING_FROM && resize_in_place(span, size) {
             return p;
         }
-        if size > usable && usable >= MOVE_PAGES_FROM && size > crate::class::MEDIUM_LIMIT {
-            let to = move_to_longer(span, usable, size);
-            if !to.is_null() {
-                if (*span).kind() == Kind::Large {
-                    free(span, p);
-                } else {
-                    crate::free(p);
-                }
-                return to;
-            }
+        if size <= usable || size <= GROWING_FROM {
+            return ptr::null_mut();
         }
-        ptr::null_mut()
+        let to = move_to_longer(span, p, usable, size);
+        if !to.is_null() {
+            crate::free(p);
+        }
+        to
     }
 }
 

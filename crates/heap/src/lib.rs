@@ -214,7 +214,7 @@ pub(crate) unsafe fn realloc_with(
         if size > MAX_SIZE {
             return ptr::null_mut();
         }
-        if large || usable >= large::MOVE_PAGES_FROM {
+        if large || size > large::GROWING_FROM {
             let q = large::realloc(span, p, size, usable);
             if !q.is_null() {
                 return q;
