@@ -1,6 +1,7 @@
 //! `allod bench`.
 
 use crate::bench_frame;
+use crate::bench_region;
 use crate::common::{Choice, Failure, Progress, legend, say};
 use allod_lab::heap::{self, Request, Workload};
 
@@ -9,6 +10,7 @@ use allod_lab::heap::{self, Request, Workload};
 pub enum Suite {
     Heap(Heap),
     Frame(bench_frame::Frame),
+    Region(bench_region::Region),
 }
 
 /// The heap: malloc and free in the ways programs use them
@@ -47,6 +49,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
     let args = match suite {
         Suite::Heap(args) => args,
         Suite::Frame(args) => return bench_frame::run(args),
+        Suite::Region(args) => return bench_region::run(args),
     };
     if args.list {
         let line = |w: &Workload| format!("{:18} {}\n", w.name, w.about);

@@ -2,6 +2,7 @@
 
 mod bench;
 mod bench_frame;
+mod bench_region;
 mod common;
 mod compare;
 mod help;

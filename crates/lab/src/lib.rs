@@ -16,6 +16,7 @@ pub mod machine;
 pub mod model;
 pub mod process;
 pub mod program;
+pub mod region;
 pub mod rng;
 pub mod samples;
 pub mod schedule;

@@ -16,16 +16,18 @@
 //! Invariant: whoever makes the last count go is told [`Left::Reclaim`], exactly once, and everything
 //! other threads did with the region happens before. Loom explores this in `tests/loom.rs`.
 
+use crate::check::CHECKED;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 use Ordering::{AcqRel, Relaxed, Release};
 
 const OPEN: u64 = 1;
 const EXTRA: u64 = 2;
 const SHARED: u64 = 4;
-const REF: u64 = 1 << 4;
-const REFS: u64 = (1 << 32) - REF;
-const TETHER: u64 = 1 << 32;
-const TETHERS: u64 = !0 << 32;
+/// Low, so that counting a tether is one instruction with an immediate operand.
+const TETHER: u64 = 1 << 3;
+const TETHERS: u64 = (1 << 32) - TETHER;
+const REF: u64 = 1 << 32;
+const REFS: u64 = !0 << 32;
 const HELD: u64 = OPEN | REFS | TETHERS;
 
 /// Marks `shared` as in use; below it stands the count.
@@ -253,14 +255,14 @@ impl Counts {
     /// [`Counts::untether`] by the owner: one plain decrement.
     ///
     /// # Errors
-    /// When the owner has no tether.
+    /// When the owner has no tether; found in checked builds.
     #[inline(always)]
     pub fn untether_owner(&self) -> Result<Left, Misuse> {
         let l = self.local.load(Relaxed);
-        if l < TETHER {
+        if CHECKED && l & TETHERS == 0 {
             return Err(Misuse::BelowZero);
         }
-        let rest = l - TETHER;
+        let rest = l.wrapping_sub(TETHER);
         if rest & HELD == 0 {
             return Ok(self.settle(rest));
         }

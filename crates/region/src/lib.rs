@@ -48,7 +48,6 @@ mod sync;
 pub mod barrier;
 #[cfg(not(loom))]
 pub mod batch;
-#[cfg(not(loom))]
 mod check;
 #[cfg(not(loom))]
 pub mod chunk;

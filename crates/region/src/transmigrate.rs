@@ -23,6 +23,10 @@ use crate::value::{Header, Raw};
 use crate::visited::{Extent, Visited};
 use core::ptr;
 
+/// The header of every pair.
+const PAIR: Header = Header::fixed(types::PAIR);
+const PAIR_BYTES: usize = 24;
+
 /// Blocks above this may have chunks of their own.
 const SMALL: usize = 8 * 1024;
 
@@ -123,7 +127,7 @@ impl Mover {
         // SAFETY: the callers' slots are valid; objects are alive.
         unsafe {
             let Some(p) = (*slot).pointer() else { return };
-            if !self.here.holds(p) && !self.locate(p) {
+            if !self.here.holds(p) && (self.stays.holds(p) || !self.locate(p)) {
                 return;
             }
             let header = *p;
@@ -131,8 +135,9 @@ impl Mover {
                 *slot = match self.here.word(p) {
                     Some(copy) => Raw(copy),
                     None => {
-                        let Some(copy) = self.copy_object(p, Header(header)) else { return };
-                        self.here.set_word(p, copy as u64);
+                        let Some(copy) = self.copy_object::<true>(p, Header(header)) else {
+                            return;
+                        };
                         Raw::object(copy)
                     }
                 };
@@ -142,8 +147,7 @@ impl Mover {
                 *slot = Raw(header);
                 return;
             }
-            let Some(copy) = self.copy_object(p, Header(header)) else { return };
-            *p = copy as u64;
+            let Some(copy) = self.copy_object::<false>(p, Header(header)) else { return };
             *slot = Raw::object(copy);
         }
     }
@@ -152,9 +156,6 @@ impl Mover {
     #[cold]
     #[inline(never)]
     unsafe fn locate(&mut self, p: *mut u64) -> bool {
-        if self.stays.holds(p) {
-            return false;
-        }
         // SAFETY: the callers' object is alive.
         unsafe {
             let r = region_of(p.cast());
@@ -183,23 +184,69 @@ impl Mover {
         }
     }
 
-    /// A copy of an object, its slots not yet forwarded.
+    /// A copy of an object, its slots not yet forwarded; the original leads to it.
     #[inline(always)]
-    unsafe fn copy_object(&mut self, p: *mut u64, header: Header) -> Option<*mut u64> {
+    unsafe fn copy_object<const TABLED: bool>(
+        &mut self,
+        p: *mut u64,
+        header: Header,
+    ) -> Option<*mut u64> {
         // SAFETY: the callers' object is alive; the copy has its length.
         unsafe {
-            if header.type_id() == types::PAIR {
-                let q: *mut u64 = bump(self.dest, 24).cast();
-                if q.is_null() {
-                    self.failed = true;
-                    return None;
-                }
-                *q = header.0;
-                *q.add(1) = *p.add(1);
-                *q.add(2) = *p.add(2);
-                return Some(q);
+            if header == PAIR {
+                return self.copy_chain::<TABLED>(p);
             }
-            self.copy_any(p, header)
+            let q = self.copy_any(p, header)?;
+            self.lead::<TABLED>(p, q);
+            Some(q)
+        }
+    }
+
+    /// Makes an original lead to its copy.
+    #[inline(always)]
+    unsafe fn lead<const TABLED: bool>(&mut self, p: *mut u64, q: *mut u64) {
+        if TABLED {
+            self.here.set_word(p, q as u64);
+        } else {
+            // SAFETY: the dying object is the mover's to overwrite.
+            unsafe { *p = q as u64 };
+        }
+    }
+
+    /// Copies a pair, and then the pairs down its cdrs as long as they lie in the same memory and
+    /// there is room: a list in one go. What is left open is found when the copies are scanned.
+    #[inline]
+    unsafe fn copy_chain<const TABLED: bool>(&mut self, p: *mut u64) -> Option<*mut u64> {
+        // SAFETY: the first copy's memory is taken by `bump`, the others' from the same room.
+        unsafe {
+            let first: *mut u64 = bump(self.dest, PAIR_BYTES).cast();
+            if first.is_null() {
+                self.failed = true;
+                return None;
+            }
+            let mut room =
+                ((*self.dest).limit as usize - (*self.dest).cursor as usize) / PAIR_BYTES;
+            let (mut p, mut q) = (p, first);
+            loop {
+                let cdr = *p.add(2);
+                *q = PAIR.0;
+                *q.add(1) = *p.add(1);
+                *q.add(2) = cdr;
+                self.lead::<TABLED>(p, q);
+                let next = cdr as *mut u64;
+                if cdr & 7 != 0 || !self.here.holds(next) || room == 0 || *next != PAIR.0 {
+                    break;
+                }
+                if TABLED && self.here.word(next).is_some() {
+                    break;
+                }
+                room -= 1;
+                let copy = q.byte_add(PAIR_BYTES);
+                *q.add(2) = copy as u64;
+                (p, q) = (next, copy);
+            }
+            (*self.dest).cursor = q.byte_add(PAIR_BYTES).cast();
+            Some(first)
         }
     }
 
@@ -334,7 +381,7 @@ impl Mover {
         // SAFETY: `p` is a complete copy.
         unsafe {
             let header = Header(*p);
-            if header.type_id() == types::PAIR {
+            if header == PAIR {
                 self.forward(p.add(1).cast());
                 self.forward(p.add(2).cast());
                 return 24;

@@ -1,0 +1,46 @@
+//! `allod bench region`.
+
+use crate::common::{Failure, Progress, say};
+use allod_lab::region;
+use allod_lab::suite_table::SuiteTable;
+use std::path::PathBuf;
+
+/// Regions: typed allocation, transmigration, splicing, tethers
+///
+/// All subjects run interleaved in this process and do the same work; what they made is read back and
+/// must agree. Ratios stand against each workload's first subject.
+#[derive(clap::Args)]
+pub struct Region {
+    /// Rounds that count; each runs every subject once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    runs: Option<u32>,
+    /// 5 rounds, without the workloads of ten million objects
+    #[arg(long)]
+    quick: bool,
+    /// Only these workloads
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Write the results to a file as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Runs the suite and prints its tables.
+pub fn run(args: &Region) -> Result<(), Failure> {
+    let rounds = args.runs.unwrap_or(if args.quick { 5 } else { 10 }) as usize;
+    let suite = region::suite(args.quick).rounds(rounds).baseline("typed");
+    let suite = suite.only(&args.only).map_err(Failure::usage)?;
+    let progress = Progress::new();
+    let report = suite.run(|step| progress.step(step));
+    drop(progress);
+    if let Some(file) = &args.json {
+        report.write_json(file)?;
+    }
+    let losses = SuiteTable::of(&report, region::SUITE, "typed").losses();
+    say(&format!(
+        "{}\nAgainst what is required\n{}\n{}{losses}",
+        region::times(&report),
+        region::requirements(&report),
+        region::facts(),
+    ))
+}

@@ -1,0 +1,196 @@
+//! Many objects by one allocation, and dictionaries.
+
+use super::peers::{MALLOCS, Malloc};
+use crate::inprocess::Bench;
+use allod_region::{Raw, Region, Value, batch, objects};
+use std::collections::HashMap;
+use std::hint::black_box;
+
+const LIST: usize = 1000;
+const DEPTH: u32 = 15;
+
+/// A node from malloc: header, car, cdr.
+unsafe fn node(m: Malloc, car: u64, cdr: u64) -> *mut u64 {
+    // SAFETY: the block has three words.
+    unsafe {
+        let p: *mut u64 = (m.malloc)(24).cast();
+        p.cast::<[u64; 3]>().write([7, car, cdr]);
+        p
+    }
+}
+
+fn lists(bench: &mut Bench<'static>) {
+    let sum = |v: Value<'_>| v.iter().map(|v| v.as_int().unwrap_or(0) as u64).sum();
+    bench.add_timed("list-construct", "batch", LIST as u64, move |t| {
+        let r = t.time(Region::new);
+        // SAFETY: the region is open; immediates outlive it.
+        let list =
+            t.time(|| unsafe { batch::list(r.control(), LIST, |i| Raw::small_wrapping(i as i64)) });
+        // SAFETY: the list is the region's.
+        let result = sum(unsafe { Value::from_raw(list) });
+        t.time(|| drop(r));
+        result
+    });
+    bench.add_timed("list-construct", "typed", LIST as u64, move |t| {
+        let r = t.time(Region::new);
+        let list = t.time(|| {
+            (0..LIST).rev().fold(Raw::NIL, |next, i| {
+                // SAFETY: the region is open; the list is its own.
+                unsafe { objects::pair(r.control(), Raw::small_wrapping(i as i64), next) }
+            })
+        });
+        // SAFETY: the list is the region's.
+        let result = sum(unsafe { Value::from_raw(list) });
+        t.time(|| drop(r));
+        result
+    });
+    for m in &MALLOCS[..2] {
+        bench.add_timed("list-construct", m.name, LIST as u64, move |t| {
+            // SAFETY: nodes have three words and are freed once.
+            unsafe {
+                let list = t.time(|| {
+                    (0..LIST as u64)
+                        .rev()
+                        .fold(std::ptr::null_mut(), |next: *mut u64, i| node(*m, i, next as u64))
+                });
+                let mut result = 0;
+                let mut at = list;
+                while !at.is_null() {
+                    result += *at.add(1);
+                    at = *at.add(2) as *mut u64;
+                }
+                t.time(|| {
+                    let mut at = list;
+                    while !at.is_null() {
+                        let next = *at.add(2) as *mut u64;
+                        (m.free)(at.cast());
+                        at = next;
+                    }
+                });
+                result
+            }
+        });
+    }
+}
+
+fn sum_tree(root: *const u64, depth: u32) -> u64 {
+    // SAFETY: a full tree of pairs with `depth` levels.
+    unsafe {
+        if depth == 0 {
+            return root as u64;
+        }
+        sum_tree(*root.add(1) as *const u64, depth - 1)
+            .wrapping_mul(3)
+            .wrapping_add(sum_tree(*root.add(2) as *const u64, depth - 1))
+    }
+}
+
+/// A tree from malloc, its leaves numbered from `first`.
+unsafe fn grow(m: Malloc, depth: u32, first: u64) -> u64 {
+    // SAFETY: nodes have three words.
+    unsafe {
+        if depth == 0 {
+            return Raw::small_wrapping(first as i64).0;
+        }
+        let car = grow(m, depth - 1, 2 * first);
+        let cdr = grow(m, depth - 1, 2 * first + 1);
+        node(m, car, cdr) as u64
+    }
+}
+
+unsafe fn fell(m: Malloc, root: u64, depth: u32) {
+    if depth > 0 {
+        // SAFETY: every node is freed once, after its children.
+        unsafe {
+            let p = root as *mut u64;
+            fell(m, *p.add(1), depth - 1);
+            fell(m, *p.add(2), depth - 1);
+            (m.free)(p.cast());
+        }
+    }
+}
+
+fn trees(bench: &mut Bench<'static>) {
+    let nodes = (1u64 << DEPTH) - 1;
+    bench.add_timed("tree-construct", "batch", nodes, move |t| {
+        let r = t.time(Region::new);
+        // SAFETY: the region is open; immediates outlive it.
+        let tree = t
+            .time(|| unsafe { batch::tree(r.control(), DEPTH, |i| Raw::small_wrapping(i as i64)) });
+        let result = sum_tree(tree.0 as *const u64, DEPTH);
+        t.time(|| drop(r));
+        result
+    });
+    for m in &MALLOCS[..2] {
+        bench.add_timed("tree-construct", m.name, nodes, move |t| {
+            // SAFETY: the tree is felled once, after its last use.
+            unsafe {
+                let tree = t.time(|| grow(*m, DEPTH, 0));
+                let result = sum_tree(tree as *const u64, DEPTH);
+                t.time(|| fell(*m, tree, DEPTH));
+                result
+            }
+        });
+    }
+}
+
+fn arrays(bench: &mut Bench<'static>) {
+    const N: usize = 100;
+    let numbers: [f64; 10] = std::array::from_fn(|i| i as f64);
+    let total = |parts: &dyn Fn(usize) -> f64| (0..10).map(parts).sum::<f64>().to_bits();
+    bench.add("array-create", "batch", N as u64, move || {
+        let r = Region::new();
+        let mut last = Value::NIL;
+        for _ in 0..N {
+            last = r.floats(black_box(&numbers));
+        }
+        total(&|i| last.at(i).and_then(Value::as_float).unwrap_or(0.0))
+    });
+    bench.add("array-create", "boxes", N as u64, move || {
+        let mut last: Box<[Box<f64>]> = Box::new([]);
+        for _ in 0..N {
+            last = black_box(&numbers).iter().map(|f| Box::new(*f)).collect();
+        }
+        total(&|i| *last[i])
+    });
+}
+
+fn dicts(bench: &mut Bench<'static>) {
+    const N: u64 = 100;
+    bench.add("dict-create", "batch", N, || {
+        let r = Region::new();
+        let mut last = Value::NIL;
+        for _ in 0..N {
+            last = r.dict_from((0..10).map(|i| (Value::int(i), Value::int(2 * i))));
+        }
+        last.entries()
+            .map(|(k, v)| (k.as_int().unwrap_or(0) * v.as_int().unwrap_or(0)) as u64)
+            .sum()
+    });
+    bench.add("dict-create", "std-hashmap", N, || {
+        let mut last = HashMap::new();
+        for _ in 0..N {
+            last = (0..10u64).map(|i| (i, 2 * i)).collect();
+        }
+        last.iter().map(|(k, v)| k * v).sum()
+    });
+    let region: &'static Region = Box::leak(Box::new(Region::new()));
+    let dict = region.dict_from((0..1000).map(|i| (Value::int(7 * i), Value::int(i))));
+    bench.add("dict-get", "typed", 1000, move || {
+        (0..1000)
+            .map(|i| dict.get(Value::int(7 * i)).and_then(Value::as_int).unwrap_or(0) as u64)
+            .sum()
+    });
+    let map: HashMap<u64, u64> = (0..1000).map(|i| (7 * i, i)).collect();
+    bench.add("dict-get", "std-hashmap", 1000, move || {
+        (0..1000).map(|i| map.get(&black_box(7 * i)).copied().unwrap_or(0)).sum()
+    });
+}
+
+/// Adds the workloads.
+pub fn add(bench: &mut Bench<'static>) {
+    lists(bench);
+    trees(bench);
+    arrays(bench);
+    dicts(bench);
+}

@@ -1,0 +1,42 @@
+//! The region suite: `allod bench region`.
+//!
+//! All subjects run interleaved in one process. Every subject of a workload makes the same objects with
+//! the same contents, stores their addresses in the same array, and its memory is read back after the
+//! clock has stopped; the checksums must agree.
+//!
+//! | subject | what it is |
+//! | --- | --- |
+//! | `typed` | typed allocation, inlined: what a compiler emits |
+//! | `mk` | constructor functions |
+//! | `glibc`, `mimalloc`, `allod-heap` | malloc and free for each object |
+//! | `bumpalo`, `bump-scope` | bump allocators of the Rust world |
+//! | `boehm` | `GC_malloc` of the Boehm collector, where `libgc.so.1` is installed |
+//! | `bump` | a bare bump loop with a limit check, its cursor in memory as in every arena |
+//! | `bump-register` | the same with the cursor in a register, which a program with one arena in one loop might see |
+//! | `memcpy` | copying the same bytes |
+
+mod batches;
+mod facts;
+mod life;
+mod moves;
+mod objects;
+mod peers;
+mod required;
+
+pub use facts::facts;
+pub use required::{Requirement, requirements, times};
+
+use crate::inprocess::Bench;
+
+/// The suite's name in reports.
+pub const SUITE: &str = "region";
+
+/// The whole suite; `quick` leaves out what needs seconds a call.
+pub fn suite(quick: bool) -> Bench<'static> {
+    let mut bench = Bench::new(SUITE);
+    objects::add(&mut bench, quick);
+    moves::add(&mut bench, quick);
+    life::add(&mut bench);
+    batches::add(&mut bench);
+    bench
+}

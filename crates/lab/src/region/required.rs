@@ -1,0 +1,115 @@
+//! The ratios that the suite is to reach, and whether it does.
+
+use super::SUITE;
+use crate::model::Report;
+use crate::table::{Table, digits, nanoseconds};
+
+/// `subject` is to take at most `1 / at_least` of `against`'s time.
+#[derive(Clone, Copy, Debug)]
+pub struct Requirement {
+    workload: &'static str,
+    subject: &'static str,
+    /// Workload and subject compared with.
+    against: (&'static str, &'static str),
+    at_least: f64,
+}
+
+const fn within(
+    workload: &'static str,
+    subject: &'static str,
+    against: &'static str,
+    at_least: f64,
+) -> Requirement {
+    Requirement { workload, subject, against: (workload, against), at_least }
+}
+
+const REQUIRED: [Requirement; 34] = [
+    within("typed-int", "typed", "bump", 1.0 / 1.25),
+    within("typed-float", "typed", "bump", 1.0 / 1.25),
+    within("small-objects", "typed", "bump", 1.0 / 1.25),
+    within("typed-int", "typed", "glibc", 7.0),
+    within("typed-float", "typed", "glibc", 7.0),
+    within("small-objects", "typed", "glibc", 7.0),
+    within("typed-int", "typed", "mimalloc", 3.0),
+    within("typed-float", "typed", "mimalloc", 3.0),
+    within("small-objects", "typed", "mimalloc", 3.0),
+    within("typed-int", "typed", "mk", 1.2),
+    within("typed-float", "typed", "mk", 1.2),
+    within("typed-mixed", "typed", "mk", 1.2),
+    within("typed-pair", "typed", "mk", 1.5),
+    within("typed-array", "typed", "mk", 2.0),
+    within("typed-symbol", "typed", "mk", 3.0),
+    within("many-small-regions", "typed", "glibc", 21.0),
+    within("region-lifecycle", "typed", "calls", 1.0 / 3.0),
+    within("list-construct", "batch", "glibc", 6.0),
+    within("tree-construct", "batch", "glibc", 6.0),
+    within("transmigrate-tree", "move", "memcpy", 0.25),
+    within("transmigrate-list", "move", "memcpy", 0.25),
+    within("transmigrate-cycles", "move", "memcpy", 0.25),
+    within("transmigrate-tree", "copy", "memcpy", 0.25),
+    within("transmigrate-list", "copy", "memcpy", 0.25),
+    within("transmigrate-cycles", "copy", "memcpy", 0.25),
+    within("transmigrate-tree", "move", "hash-map", 10.0),
+    within("transmigrate-list", "move", "hash-map", 10.0),
+    within("transmigrate-cycles", "move", "hash-map", 10.0),
+    within("transmigrate-tree", "copy", "hash-map", 10.0),
+    within("transmigrate-list", "copy", "hash-map", 10.0),
+    Requirement {
+        workload: "splice-1e7",
+        subject: "splice",
+        against: ("splice-10", "splice"),
+        at_least: 1.0 / 1.5,
+    },
+    within("tether", "typed", "two-increments", 1.0),
+    within("tether-threads", "2-threads", "1-thread", 0.8),
+    Requirement {
+        workload: "list-1e7",
+        subject: "move",
+        against: ("list-1e4", "move"),
+        at_least: 0.25,
+    },
+];
+
+/// A line for each requirement whose workload ran: wanted, measured, and `ok` or `missed`.
+pub fn requirements(report: &Report) -> Table {
+    let mut table = Table::new(["required (times faster)", "wanted", "measured", ""]);
+    for r in REQUIRED {
+        let median = |w: &str, s: &str| report.result(SUITE, w, s).map(|r| r.summary.median);
+        let (Some(own), Some(other)) =
+            (median(r.workload, r.subject), median(r.against.0, r.against.1))
+        else {
+            continue;
+        };
+        let ratio = other / own;
+        let against =
+            if r.against.0 == r.workload { String::new() } else { format!("{} ", r.against.0) };
+        table.row([
+            format!("{}: {} against {against}{}", r.workload, r.subject, r.against.1),
+            digits(r.at_least),
+            digits(ratio),
+            if ratio >= r.at_least { "ok" } else { "missed" }.to_owned(),
+        ]);
+    }
+    table
+}
+
+/// A line for each workload and subject: nanoseconds an operation, and times faster than the
+/// workload's first subject.
+pub fn times(report: &Report) -> Table {
+    let mut table = Table::new(["workload", "subject", "ns", "times the first"]);
+    let mut first = ("", 0.0);
+    for r in report.results.iter().filter(|r| r.suite == SUITE) {
+        let median = r.summary.median;
+        let begins = r.workload != first.0;
+        if begins {
+            first = (&r.workload, median);
+        }
+        table.row([
+            if begins { r.workload.clone() } else { String::new() },
+            r.subject.clone(),
+            nanoseconds(median),
+            digits(first.1 / median),
+        ]);
+    }
+    table
+}
