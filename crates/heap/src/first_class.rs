@@ -155,6 +155,7 @@ impl Heap {
                 state.current = 0;
                 state.partial = 0;
             }
+            (*h).kept = 0;
             (*h).set_standing(Standing::Retired);
             (*h).lock.unlock();
             LOCK.with(|| {

@@ -84,6 +84,10 @@ pub struct Heap {
     pub classes: [ClassState; CLASSES],
     /// Bytes of growth left to the front caches.
     pub budget: usize,
+    /// Bytes of empty slabs of one block kept for reuse.
+    pub kept: usize,
+    /// Since when the heap has been an orphan with its front caches full; 0 when it is not.
+    pub left_at: u32,
     /// Parcels of blocks that other threads freed.
     pub inbox: Inbox,
     /// Parcels taken out of the inbox and not yet unpacked.
@@ -158,6 +162,8 @@ impl Heap {
             all: 0,
             classes: [NO_CLASS; CLASSES],
             budget: 0,
+            kept: 0,
+            left_at: 0,
             inbox: Inbox::new(),
             pending: ptr::null_mut(),
             outgoing: [const { Outgoing::new() }; OUTGOING],

@@ -150,7 +150,29 @@ impl Round {
                 return;
             }
             self.left -= 1;
-            self.bytes += slab::purge_pages(span);
+            if (*span).blocks == 1 {
+                let h = (*span).owner.load(Ordering::Relaxed).cast();
+                slab::release_kept(h, unit as usize, (*span).stamp);
+            } else {
+                self.bytes += slab::purge_pages(span);
+            }
+        }
+    }
+
+    /// Empties the caches of a heap whose thread ended a while ago.
+    ///
+    /// # Safety
+    /// `h` is an orphan and locked.
+    unsafe fn clear_out(&mut self, h: *mut Heap) {
+        // SAFETY: the caller's contract: nobody else uses an orphan's bins.
+        unsafe {
+            if self.delay > 0 && (self.now.wrapping_sub((*h).left_at) as i32) < self.delay as i32 {
+                self.waiting = true;
+                return;
+            }
+            (*h).left_at = 0;
+            crate::thread::empty_caches(h);
+            slab::release_empty(h);
         }
     }
 }
@@ -171,8 +193,8 @@ fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
             if !(*h).inbox.is_empty() || !(*h).pending.is_null() {
                 slow::settle_mail(h);
             }
-            if (*h).standing() == Standing::Orphan {
-                slab::release_empty_current(h);
+            if (*h).standing() == Standing::Orphan && (*h).left_at != 0 {
+                round.clear_out(h);
             }
             round.left = SLABS_PER_HOLD;
             round.waiting = false;
@@ -180,8 +202,9 @@ fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
                 round.look_at(state.current);
                 let mut unit = state.partial;
                 while unit != 0 {
+                    let next = (*MAP.span(unit as usize)).next;
                     round.look_at(unit);
-                    unit = (*MAP.span(unit as usize)).next;
+                    unit = next;
                 }
             }
             (*h).lock.unlock();

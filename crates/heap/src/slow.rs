@@ -432,7 +432,7 @@ pub fn empty_own_caches() {
             (*h).lock.lock();
             crate::thread::empty_caches(h);
             settle_mail(h);
-            slab::release_empty_current(h);
+            slab::release_empty(h);
             (*h).lock.unlock();
         }
     }

@@ -1,8 +1,8 @@
 //! Threads come, go and fork: which heap a thread uses, and what happens to it afterwards.
 //!
 //! A thread gets a heap at its first allocation: one that an ended thread left behind (whole, with
-//! its slabs and waiting mail), or a new one. When the thread ends, an exit hook empties the front
-//! caches into the slabs, sends what is outgoing and leaves the heap to the next. Should the thread
+//! its caches, slabs and waiting mail), or a new one. When the thread ends, an exit hook sends what
+//! is outgoing and leaves the heap to the next. Should the thread
 //! allocate again after that, in a later destructor, it is served by one shared heap under its lock.
 
 use crate::class::CLASSES;
@@ -11,7 +11,6 @@ use crate::heap::{Heap, SharedWord, Standing, each_heap};
 use crate::purge;
 use crate::remote::POOL;
 use crate::settings;
-use crate::slab;
 use crate::slow;
 use crate::source::SOURCE;
 use allod_os::lock::Lock;
@@ -151,16 +150,14 @@ unsafe extern "C" fn on_thread_exit(left: *mut c_void) {
     }
 }
 
-/// Empties a heap's front caches and hands it to the next thread.
+/// Hands a heap to the next thread, front caches and all; the purger empties it if none comes.
 fn leave(h: *mut Heap) {
     // SAFETY: the heap is the calling thread's own, and no longer in its slot.
     unsafe {
         slow::send_all(h);
         IDLE.lock.lock();
         (*h).lock.lock();
-        empty_caches(h);
-        slow::settle_mail(h);
-        slab::release_empty_current(h);
+        (*h).left_at = settings::now().max(1);
         (*h).set_thread(0);
         (*h).set_standing(Standing::Orphan);
         (*h).next_idle = *IDLE.orphans.get();
@@ -179,7 +176,7 @@ pub unsafe fn empty_caches(h: *mut Heap) {
         // SAFETY: entries between base and top are blocks of this heap.
         unsafe {
             let cache = Heap::cache(h, class);
-            slab::give(h, core::slice::from_raw_parts(cache.entries(), cache.len()));
+            crate::slab::give(h, core::slice::from_raw_parts(cache.entries(), cache.len()));
             cache.set_len(0);
         }
     }
@@ -216,6 +213,7 @@ extern "C" fn after_fork_in_child() {
         unsafe {
             (*h).lock.unlock();
             if h != me && (*h).standing() == Standing::Attached {
+                (*h).left_at = settings::now().max(1);
                 (*h).set_thread(0);
                 (*h).set_standing(Standing::Orphan);
                 (*h).next_idle = *IDLE.orphans.get();
