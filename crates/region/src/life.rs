@@ -151,6 +151,16 @@ pub unsafe fn untether(r: *mut Control) {
     unsafe { settle(r, (*r).counts.untether(thread::pointer()), "untether") }
 }
 
+/// [`untether`] by the owner: one plain decrement.
+///
+/// # Safety
+/// As for [`untether`]; the calling thread owns `r`.
+#[inline]
+pub unsafe fn untether_owner(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe { settle(r, (*r).counts.untether_owner(), "untether") }
+}
+
 /// Makes `other` outlive `r`: values of `other` may from now on be stored in `r`. `r` holds a reference
 /// to `other` until it is reclaimed. False when memory is out or `r` outlives `other` already, which
 /// would be a circle that never ends.

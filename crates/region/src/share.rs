@@ -116,8 +116,8 @@ impl Tether {
 impl Drop for Tether {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the tether was begun by this thread.
-        unsafe { life::untether(self.control.as_ptr()) }
+        // SAFETY: the tether was begun by the owner, who stays it while it has a tether.
+        unsafe { life::untether_owner(self.control.as_ptr()) }
     }
 }
 
@@ -172,7 +172,7 @@ impl Frozen {
     pub fn tether(&self) -> FrozenTether {
         // SAFETY: the region is alive and shared.
         unsafe { life::tether(self.control.as_ptr()) };
-        FrozenTether(Tether { control: self.control, raw: self.raw, _here: PhantomData })
+        FrozenTether { control: self.control, raw: self.raw, _here: PhantomData }
     }
 }
 
@@ -191,15 +191,28 @@ impl Drop for Frozen {
     }
 }
 
-/// A tether on a [`Frozen`] region.
+/// A tether on a [`Frozen`] region. Stays on its thread.
 #[derive(Debug)]
-pub struct FrozenTether(Tether);
+pub struct FrozenTether {
+    control: NonNull<Control>,
+    raw: Raw,
+    _here: PhantomData<*mut ()>,
+}
 
 impl FrozenTether {
     /// The value.
     #[inline]
     pub fn get(&self) -> Value<'_> {
-        self.0.get()
+        // SAFETY: the tether pins the region.
+        unsafe { Value::from_raw(self.raw) }
+    }
+}
+
+impl Drop for FrozenTether {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the tether was begun by this thread.
+        unsafe { life::untether(self.control.as_ptr()) }
     }
 }
 

@@ -1,6 +1,8 @@
 //! What regions promise, one test a promise.
 
-use allod_region::{Error, Frozen, Kind, Message, Region, Slot, Value, life};
+#[cfg(any(debug_assertions, feature = "validate"))]
+use allod_region::life;
+use allod_region::{Error, Frozen, Kind, Message, Region, Slot, Value};
 use allod_region_derive::Trace;
 
 #[test]

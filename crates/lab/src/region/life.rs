@@ -112,7 +112,13 @@ fn lifecycle(bench: &mut Bench<'static>) {
 
 fn tethers(bench: &mut Bench<'static>) {
     let region: &'static Region = Box::leak(Box::new(Region::new()));
-    bench.add("tether", "typed", MANY, move || {
+    bench.add("tether", "guard", MANY, move || {
+        for _ in 0..MANY {
+            drop(black_box(region).tether(Value::NIL));
+        }
+        0
+    });
+    bench.add("tether", "any-thread", MANY, move || {
         let r = region.control();
         for _ in 0..MANY {
             // SAFETY: the region is open and this thread's.

@@ -60,7 +60,7 @@ const REQUIRED: [Requirement; 34] = [
         against: ("splice-10", "splice"),
         at_least: 1.0 / 1.5,
     },
-    within("tether", "typed", "two-increments", 1.0),
+    within("tether", "guard", "two-increments", 1.0),
     within("tether-threads", "2-threads", "1-thread", 0.8),
     Requirement {
         workload: "list-1e7",
