@@ -1,6 +1,7 @@
 //! `Allocator` for frames: collections that live in them.
 
 use crate::frame::Frame;
+use crate::open::Open;
 use allocator_api2::alloc::{AllocError, Allocator};
 use core::alloc::Layout;
 use core::ptr::{self, NonNull};
@@ -76,6 +77,54 @@ unsafe impl Allocator for &Frame<'_> {
     ) -> Result<NonNull<[u8]>, AllocError> {
         // SAFETY: the caller's contract: a block of the old layout.
         unsafe { resize(self, block, old, new) }
+    }
+}
+
+/// As [`Frame`]'s.
+// SAFETY: it is the frame's own.
+unsafe impl Allocator for &Open<'_, '_> {
+    #[inline(always)]
+    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        (&***self).allocate(layout)
+    }
+
+    #[inline(always)]
+    unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
+        // SAFETY: the caller's contract.
+        unsafe { (&***self).deallocate(block, layout) }
+    }
+
+    #[inline]
+    unsafe fn grow(
+        &self,
+        block: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's contract.
+        unsafe { (&***self).grow(block, old, new) }
+    }
+
+    #[inline]
+    unsafe fn grow_zeroed(
+        &self,
+        block: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's contract.
+        unsafe { (&***self).grow_zeroed(block, old, new) }
+    }
+
+    #[inline]
+    unsafe fn shrink(
+        &self,
+        block: NonNull<u8>,
+        old: Layout,
+        new: Layout,
+    ) -> Result<NonNull<[u8]>, AllocError> {
+        // SAFETY: the caller's contract.
+        unsafe { (&***self).shrink(block, old, new) }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
+use crate::open::Open;
 use allod_frame_core::chunk::Core;
 use core::fmt;
 use core::ptr::NonNull;
@@ -84,7 +85,7 @@ impl Arena {
     /// let escaped = arena.frame(|frame| frame.alloc(1)); // does not compile: the frame has ended
     /// ```
     #[inline]
-    pub fn frame<R>(&mut self, work: impl for<'f> FnOnce(&'f mut Frame<'f>) -> R) -> R {
+    pub fn frame<'env, R>(&mut self, work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> R) -> R {
         let mut guard = self.begin();
         // SAFETY: the frame's lifetime is the closure's own, so it cannot be exchanged for another.
         work(unsafe { guard.frame_mut() })

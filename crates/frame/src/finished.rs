@@ -2,7 +2,7 @@
 
 use crate::arena::Arena;
 use crate::drops::{self, Entry};
-use crate::frame::Frame;
+use crate::open::Open;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
@@ -50,9 +50,9 @@ impl Arena {
     /// The result must not refer to other values of the frame; a slice, a string or a plain value
     /// does.
     #[inline]
-    pub fn finish<T: ?Sized + 'static>(
+    pub fn finish<'env, T: ?Sized + 'static>(
         mut self,
-        work: impl for<'f> FnOnce(&'f mut Frame<'f>) -> &'f mut T,
+        work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> &'f mut T,
     ) -> Finished<T> {
         let mut guard = self.begin();
         // SAFETY: the frame's lifetime is the closure's own, so it cannot be exchanged for another.
@@ -133,7 +133,10 @@ impl<T: ?Sized> Ring<T> {
     }
 
     /// Runs a frame and keeps its result; the oldest result goes, and its arena serves the new frame.
-    pub fn frame(&mut self, work: impl for<'f> FnOnce(&'f mut Frame<'f>) -> &'f mut T) -> &mut T {
+    pub fn frame<'env>(
+        &mut self,
+        work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> &'f mut T,
+    ) -> &mut T {
         let arena = match self.kept.len() > self.keep {
             true => self.kept.pop_back().map(Finished::recycle),
             false => None,

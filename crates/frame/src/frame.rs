@@ -3,6 +3,7 @@
 use crate::drops::Entry;
 use crate::error::OutOfMemory;
 use crate::guard::FrameGuard;
+use crate::open::Open;
 use allod_frame_core::chunk::{self, Core, Grown, distance, grow};
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -112,7 +113,7 @@ impl<'f> Frame<'f> {
     /// });
     /// ```
     #[inline]
-    pub fn scope<R>(&mut self, work: impl for<'s> FnOnce(&'s mut Frame<'s>) -> R) -> R {
+    pub fn scope<R>(&mut self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'f>) -> R) -> R {
         let mut guard = self.nested();
         // SAFETY: the scope's lifetime is the closure's own, so it cannot be exchanged for another.
         work(unsafe { guard.frame_mut() })
@@ -142,7 +143,7 @@ impl<'f> Frame<'f> {
     #[inline]
     pub fn speculate<T: ?Sized, E>(
         &mut self,
-        work: impl for<'s> FnOnce(&'s mut Frame<'s>) -> Result<&'s mut T, E>,
+        work: impl for<'s> FnOnce(&'s mut Open<'s, 'f>) -> Result<&'s mut T, E>,
     ) -> Result<&'f mut T, E> {
         let mut guard = self.nested();
         // SAFETY: as in `scope`.

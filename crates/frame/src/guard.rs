@@ -2,6 +2,7 @@
 
 use crate::drops::{self, Entry};
 use crate::frame::Frame;
+use crate::open::Open;
 use allod_frame_core::chunk::Core;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -70,9 +71,9 @@ impl<'a> FrameGuard<'a> {
     /// # Safety
     /// The lifetime ends before the guard does, and the frame is not exchanged for another.
     #[inline(always)]
-    pub(crate) unsafe fn frame_mut<'s>(&mut self) -> &'s mut Frame<'s> {
-        // SAFETY: only the lifetime changes; the caller's contract.
-        unsafe { &mut *(&raw mut self.frame).cast::<Frame<'s>>() }
+    pub(crate) unsafe fn frame_mut<'s, 'env: 's>(&mut self) -> &'s mut Open<'s, 'env> {
+        // SAFETY: only lifetimes change, `Open` has the layout of its frame; the caller's contract.
+        unsafe { &mut *(&raw mut self.frame).cast::<Open<'s, 'env>>() }
     }
 
     /// Cursor, limit and drops of the frame, whose end does not happen.

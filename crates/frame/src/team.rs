@@ -4,6 +4,7 @@ use crate::drops::{self, Entry};
 use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
+use crate::open::Open;
 use crate::sync::{AtomicPtr, Ordering};
 use crate::thread;
 use allod_frame_core::chunk::Core;
@@ -62,10 +63,12 @@ unsafe impl Send for Team {}
 // SAFETY: as for Send: shared, a team only gives out each thread's own slot.
 unsafe impl Sync for Team {}
 
-/// A team's open frame, shared by its threads.
-pub struct Workers<'f> {
+/// A team's open frame, shared by its threads. `'env` is the world around it, as in
+/// [`Open`](crate::Open).
+pub struct Workers<'f, 'env: 'f> {
     team: &'f Team,
     lifetime: PhantomData<fn(&'f ()) -> &'f ()>,
+    env: PhantomData<&'env mut &'env ()>,
 }
 
 impl Team {
@@ -78,7 +81,7 @@ impl Team {
     /// Opens the frame of all threads, runs `work`, and ends all their frames.
     ///
     /// Values registered for drop are dropped by the calling thread, each thread's newest first.
-    pub fn frame<R>(&mut self, work: impl for<'f> FnOnce(&'f Workers<'f>) -> R) -> R {
+    pub fn frame<'env, R>(&mut self, work: impl for<'f> FnOnce(&'f Workers<'f, 'env>) -> R) -> R {
         struct End<'a>(&'a Team);
         impl Drop for End<'_> {
             fn drop(&mut self) {
@@ -94,7 +97,7 @@ impl Team {
             }
         }
         let end = End(self);
-        work(&Workers { team: end.0, lifetime: PhantomData })
+        work(&Workers { team: end.0, lifetime: PhantomData, env: PhantomData })
     }
 
     /// The bytes that the arenas of all threads keep.
@@ -234,7 +237,7 @@ impl Drop for Visit<'_> {
     }
 }
 
-impl<'f> Workers<'f> {
+impl<'f> Workers<'f, '_> {
     /// Runs `work` in the calling thread's frame; what it allocates lives until the team's frame
     /// ends. About 3 ns. Visits may nest.
     ///
@@ -250,7 +253,7 @@ impl<'f> Workers<'f> {
     /// # Panics
     /// When memory is out.
     #[inline]
-    pub fn scope<R>(&self, work: impl for<'s> FnOnce(&'s mut Frame<'s>) -> R) -> R {
+    pub fn scope<R>(&self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'f>) -> R) -> R {
         let visit = self.visit();
         let (core, cursor, limit) =
             (visit.frame.core, visit.frame.cursor.get(), visit.frame.limit.get());

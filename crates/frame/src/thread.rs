@@ -6,6 +6,7 @@
 use crate::error::or_panic;
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
+use crate::open::Open;
 use allod_frame_core::thread::Taken;
 pub use allod_frame_core::thread::{MAX_THREADS, index, trim};
 
@@ -25,7 +26,7 @@ pub use allod_frame_core::thread::{MAX_THREADS, index, trim};
 /// assert_eq!(total, 30);
 /// ```
 #[inline]
-pub fn frame<R>(work: impl for<'f> FnOnce(&'f mut Frame<'f>) -> R) -> R {
+pub fn frame<'env, R>(work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> R) -> R {
     let taken = or_panic(Taken::take());
     // SAFETY: the core is ours until `taken` is dropped, which happens after the guard's drop.
     unsafe {

@@ -249,7 +249,7 @@ pub fn waste() -> [(usize, f64); 3] {
         let mut arena = allod_frame::Arena::new();
         let work = Odd::<ALIGN>(Noted::new(Odd::<ALIGN>::COUNT));
         let used = arena.frame(|f| {
-            work.run(&*f);
+            work.run(&**f);
             f.used()
         });
         used as f64 / Odd::<ALIGN>::BYTES as f64 - 1.0

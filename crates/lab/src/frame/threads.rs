@@ -42,7 +42,7 @@ struct ThreadsOwn;
 impl Frames for ThreadsOwn {
     fn frame(&mut self, timer: &mut Timer, work: &impl Work) -> u64 {
         allod_frame::thread::frame(|f| {
-            timer.time(|| work.run(&*f));
+            timer.time(|| work.run(&**f));
             let sum = work.check();
             timer.time(|| ());
             sum
