@@ -13,11 +13,12 @@
 //! empty or full, and by whoever purges or settles mail for an owner that sleeps.
 
 use crate::class::{CLASSES, ClassInfo, INFO, SMALL_ENTRIES, class_of};
+use crate::inbox::Inbox;
 use crate::knobs;
 use crate::layout::{UNIT_SHIFT, units_for};
 use crate::map::{Bin, BinGroup, Cache, GROUP, MAP};
 use crate::record::Kind;
-use crate::remote::{Inbox, Outgoing, Parcel};
+use crate::remote::{Outgoing, Parcel};
 use crate::source::SOURCE;
 use crate::stats::{self, SlowCounters};
 use allod_os::lock::Lock;

@@ -6,63 +6,43 @@
 //! `ALLOD_BACKGROUND=0` the threads' own slow paths do the same work now and then.
 
 use crate::heap::{Heap, Standing, each_heap};
+use crate::helper::Helper;
 use crate::map::MAP;
 use crate::settings;
 use crate::slab;
 use crate::slow;
 use crate::source::SOURCE;
-use allod_os::lock::{futex_wait, futex_wake};
+use allod_os::futex::futex_wait;
 use allod_os::thread::spawn_helper;
 use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes freed to slabs and source before the helper is started.
-const START_AFTER: usize = 4 << 20;
 /// Slabs looked at before a heap's lock is given up for a moment.
 const SLABS_PER_HOLD: usize = 256;
 
-const ABSENT: u32 = 0;
-const AWAKE: u32 = 1;
-const ASLEEP: u32 = 2;
-
-static HELPER: AtomicU32 = AtomicU32::new(ABSENT);
-static FREED: AtomicUsize = AtomicUsize::new(0);
+static HELPER: Helper = Helper::new();
 static LAST_TURN: AtomicU32 = AtomicU32::new(0);
 
 /// Told on slow paths that `bytes` have been returned to slabs or source. Starts or wakes the
 /// helper. Called without locks held.
 #[inline]
 pub fn note_flush(bytes: usize) {
-    if HELPER.load(Ordering::Relaxed) != AWAKE {
+    if !HELPER.is_awake() {
         note_flush_while_idle(bytes);
     }
 }
 
 #[cold]
 fn note_flush_while_idle(bytes: usize) {
-    let freed = FREED.load(Ordering::Relaxed).wrapping_add(bytes);
-    FREED.store(freed, Ordering::Relaxed);
-    if HELPER.load(Ordering::Acquire) == ASLEEP {
-        if freed >= START_AFTER / 4
-            && HELPER.compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        {
-            FREED.store(0, Ordering::Relaxed);
-            futex_wake(&HELPER, 1);
-        }
+    if !HELPER.note(bytes) {
         return;
     }
-    if freed < START_AFTER {
-        return;
-    }
-    FREED.store(0, Ordering::Relaxed);
     if !settings::BACKGROUND.on() {
         return take_turn_now_and_then();
     }
-    if HELPER.compare_exchange(ABSENT, AWAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        && !spawn_helper(helper)
-    {
-        HELPER.store(ABSENT, Ordering::Release);
+    if HELPER.claim() && !spawn_helper(helper) {
+        HELPER.gone();
         take_turn_now_and_then();
     }
 }
@@ -81,18 +61,8 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
         let delay = settings::PURGE_DELAY_MS.get();
         let pause = AtomicU32::new(0);
         futex_wait(&pause, 0, Some(u64::from(delay / 5).clamp(10, 1000)));
-        if turn(delay) {
-            continue;
-        }
-        if HELPER.compare_exchange(AWAKE, ASLEEP, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            // What was freed between the last turn and now would wait for the next free.
-            if turn(delay) {
-                HELPER.store(AWAKE, Ordering::Release);
-                continue;
-            }
-            while HELPER.load(Ordering::Acquire) == ASLEEP {
-                futex_wait(&HELPER, ASLEEP, None);
-            }
+        if !turn(delay) {
+            HELPER.sleep(|| turn(delay));
         }
     }
     #[allow(unreachable_code)]
@@ -101,7 +71,7 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
 
 /// In a forked child: the helper does not exist any more.
 pub(crate) fn forked() {
-    HELPER.store(ABSENT, Ordering::Release);
+    HELPER.gone();
 }
 
 /// One round: purges what is older than `delay` milliseconds. True while something younger waits.
@@ -193,11 +163,11 @@ fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
             if !(*h).inbox.is_empty() || !(*h).pending.is_null() {
                 slow::settle_mail(h);
             }
+            round.left = SLABS_PER_HOLD;
+            round.waiting = false;
             if (*h).standing() == Standing::Orphan && (*h).left_at != 0 {
                 round.clear_out(h);
             }
-            round.left = SLABS_PER_HOLD;
-            round.waiting = false;
             for state in &(*h).classes {
                 round.look_at(state.current);
                 let mut unit = state.partial;

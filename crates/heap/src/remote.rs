@@ -13,7 +13,7 @@
 //! blocks themselves, so their cache lines stay where they are used (message batching after
 //! snmalloc, Liétar et al., ISMM 2019; the array instead of the chain is ours).
 
-use crate::sync::{AtomicPtr, Ordering};
+use crate::sync::AtomicU32;
 use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
 use core::ptr;
@@ -29,89 +29,11 @@ pub struct Parcel {
     /// Blocks in `items`.
     pub count: u32,
     /// Parcels from this one to the end of the inbox, roughly.
-    pub depth: u32,
+    pub depth: AtomicU32,
     /// Bytes of the blocks in `items`.
     pub bytes: usize,
     /// The blocks.
     pub items: [*mut u8; PARCEL],
-}
-
-/// Where other threads leave parcels for the owner of a heap. A stack: many push, one takes all.
-pub struct Inbox {
-    head: AtomicPtr<Parcel>,
-}
-
-impl Default for Inbox {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Inbox {
-    /// An empty inbox.
-    #[cfg(not(loom))]
-    pub const fn new() -> Inbox {
-        Inbox { head: AtomicPtr::new(ptr::null_mut()) }
-    }
-
-    /// An empty inbox.
-    #[cfg(loom)]
-    pub fn new() -> Inbox {
-        Inbox { head: AtomicPtr::new(ptr::null_mut()) }
-    }
-
-    /// Leaves a parcel. Returns how many lie there now, roughly.
-    ///
-    /// # Safety
-    /// The parcel is the caller's and in no list; it is the taker's afterwards.
-    pub unsafe fn push(&self, parcel: *mut Parcel) -> u32 {
-        let mut head = self.head.load(Ordering::Acquire);
-        loop {
-            // SAFETY: the parcel is ours until the exchange succeeds. Reading the depth of `head`
-            // is safe although a taker may have it by now: parcels are never unmapped, and a stale
-            // number only misjudges the depth.
-            unsafe {
-                (*parcel).next = head;
-                (*parcel).depth = if head.is_null() { 1 } else { depth_of(head) + 1 };
-            }
-            // Release: the taker sees the contents. (ABA is harmless: nothing is ever popped singly.)
-            match self.head.compare_exchange_weak(
-                head,
-                parcel,
-                Ordering::Release,
-                Ordering::Acquire,
-            ) {
-                // SAFETY: as above, a stale number only misjudges.
-                Ok(_) => return unsafe { depth_of(parcel) },
-                Err(now) => head = now,
-            }
-        }
-    }
-
-    /// True when nothing lies there. A hint: parcels may arrive at any time.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.head.load(Ordering::Relaxed).is_null()
-    }
-
-    /// Takes all parcels, newest first, linked by `next`.
-    pub fn take_all(&self) -> *mut Parcel {
-        self.head.swap(ptr::null_mut(), Ordering::Acquire)
-    }
-}
-
-/// Reads a parcel's depth while another thread may own it.
-unsafe fn depth_of(parcel: *mut Parcel) -> u32 {
-    #[cfg(not(loom))]
-    // SAFETY: parcels are never unmapped; the field is only ever written whole.
-    unsafe {
-        core::sync::atomic::AtomicU32::from_ptr(&raw mut (*parcel).depth).load(Ordering::Relaxed)
-    }
-    #[cfg(loom)]
-    {
-        let _ = parcel;
-        0
-    }
 }
 
 /// Blocks collected for one owner.

@@ -4,6 +4,7 @@ use crate::class::{FINE_LIMIT, INFO, MEDIUM_LIMIT, class_of};
 use crate::heap::{Heap, OUTGOING, Standing};
 use crate::large;
 use crate::map::{Bin, Cache, FREE, MAP};
+use crate::post;
 use crate::purge;
 use crate::record::Kind;
 use crate::remote::{Outgoing, PARCEL, POOL, Parcel};
@@ -16,8 +17,6 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// A parcel is sent early when its blocks add up to this many bytes.
 const PARCEL_BYTES: usize = 256 * 1024;
-/// An inbox this deep is unpacked by a sender when its owner does not.
-const DEEP_INBOX: u32 = 64;
 /// Empty parcels a thread keeps.
 const SPARES: usize = 32;
 /// Flushes in a row after which a front cache shrinks: its thread only frees, and what lies in the
@@ -311,15 +310,11 @@ unsafe fn send(me: *mut Heap, slot: usize) {
         let (to, sent, bytes) = (*to, *parcel, (**parcel).bytes);
         *parcel = ptr::null_mut();
         (*me).slow.parcels_sent += 1;
-        let depth = (*to).inbox.push(sent);
-        let unattended = (*to).standing() != Standing::Attached;
-        if (unattended || depth > DEEP_INBOX) && (*to).lock.try_lock() {
-            settle_mail(to);
-            (*to).lock.unlock();
-        }
+        post::deliver(to, sent);
         purge::note_flush(bytes);
     }
 }
+
 /// Sends everything a thread has collected for others.
 ///
 /// # Safety

@@ -1,7 +1,12 @@
-//! The atomics of the lock-free protocols: the real ones, or loom's when it explores them.
+//! What the protocols between threads are made of. `crates/models` puts loom's parts in their place
+//! and explores `inbox`, `post`, `idle` and `helper` in every interleaving.
 
-#[cfg(loom)]
-pub use loom::sync::atomic::{AtomicPtr, Ordering};
+pub use allod_os::futex::{futex_wait, futex_wake};
+pub use allod_os::lock::Lock;
+pub use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-#[cfg(not(loom))]
-pub use core::sync::atomic::{AtomicPtr, Ordering};
+/// A `const fn`, which loom's atomics do not allow.
+macro_rules! const_fn {
+    ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis const fn $($rest)* };
+}
+pub(crate) use const_fn;

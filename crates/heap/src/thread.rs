@@ -8,16 +8,14 @@
 use crate::class::CLASSES;
 use crate::first_class;
 use crate::heap::{Heap, SharedWord, Standing, each_heap};
+use crate::idle::Idle;
 use crate::purge;
 use crate::remote::POOL;
 use crate::settings;
 use crate::slow;
 use crate::source::SOURCE;
-use allod_os::lock::Lock;
 use allod_os::thread::{self, ExitHook};
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 static BOTTOM: SharedWord = SharedWord(0);
@@ -38,16 +36,8 @@ allod_os::thread_slot! {
     pub mod slot: *mut Heap = BEFORE, symbol "allod_heap_thread_slot_v1"
 }
 
-struct Idle {
-    lock: Lock,
-    orphans: UnsafeCell<*mut Heap>,
-}
-
-// SAFETY: `orphans` is touched only with `lock` held.
-unsafe impl Sync for Idle {}
-
-/// Heaps of ended threads. Its lock comes before every heap's lock.
-static IDLE: Idle = Idle { lock: Lock::new(), orphans: UnsafeCell::new(ptr::null_mut()) };
+/// Heaps of ended threads.
+static IDLE: Idle = Idle::new();
 static HOOK: ExitHook = ExitHook::new();
 static STARTED: AtomicBool = AtomicBool::new(false);
 /// Times a thread's exit hook puts itself off, so that other destructors come first.
@@ -87,17 +77,7 @@ pub fn own() -> Option<*mut Heap> {
 
 #[cold]
 fn attach() -> Here {
-    let adopted = IDLE.lock.with(|| {
-        // SAFETY: the lock is held; orphans are linked by `next_idle`.
-        unsafe {
-            let first = IDLE.orphans.get();
-            let h = *first;
-            if !h.is_null() {
-                *first = (*h).next_idle;
-            }
-            h
-        }
-    });
+    let adopted = IDLE.adopt();
     let h = if adopted.is_null() { Heap::create() } else { adopted };
     if h.is_null() {
         return match first_class::late_heap() {
@@ -105,13 +85,8 @@ fn attach() -> Here {
             None => Here::Nothing,
         };
     }
-    // SAFETY: the heap is ours alone now; others touch it with its lock held only.
-    unsafe {
-        (*h).lock.lock();
-        (*h).set_standing(Standing::Attached);
-        (*h).set_thread(thread::pointer());
-        (*h).lock.unlock();
-    }
+    // SAFETY: the heap is ours alone now.
+    unsafe { Idle::attach(h, thread::pointer()) };
     slot::set(h);
     if !STARTED.swap(true, Ordering::AcqRel) {
         start();
@@ -155,15 +130,7 @@ fn leave(h: *mut Heap) {
     // SAFETY: the heap is the calling thread's own, and no longer in its slot.
     unsafe {
         slow::send_all(h);
-        IDLE.lock.lock();
-        (*h).lock.lock();
-        (*h).left_at = settings::now().max(1);
-        (*h).set_thread(0);
-        (*h).set_standing(Standing::Orphan);
-        (*h).next_idle = *IDLE.orphans.get();
-        *IDLE.orphans.get() = h;
-        (*h).lock.unlock();
-        IDLE.lock.unlock();
+        IDLE.leave(h, |h| (*h).left_at = settings::now().max(1));
     }
 }
 
@@ -214,10 +181,7 @@ extern "C" fn after_fork_in_child() {
             (*h).lock.unlock();
             if h != me && (*h).standing() == Standing::Attached {
                 (*h).left_at = settings::now().max(1);
-                (*h).set_thread(0);
-                (*h).set_standing(Standing::Orphan);
-                (*h).next_idle = *IDLE.orphans.get();
-                *IDLE.orphans.get() = h;
+                IDLE.orphan(h);
             }
         }
     });

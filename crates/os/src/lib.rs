@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`vm`] | address space: reserve, commit, purge, move pages |
 //! | [`thread`] | the thread slot, the thread pointer, exit hooks, helper threads |
+//! | [`futex`] | sleeping until a word of memory changes |
 //! | [`lock`] | a four-byte lock on the futex |
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |
@@ -15,7 +16,9 @@
 
 pub mod clock;
 pub mod env;
+pub mod futex;
 pub mod io;
 pub mod lock;
+mod sync;
 pub mod thread;
 pub mod vm;

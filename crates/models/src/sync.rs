@@ -1,0 +1,15 @@
+//! Loom's atomics in the place of the real ones.
+
+pub use crate::futex::{futex_wait, futex_wake};
+pub use crate::lock::Lock;
+pub use loom::hint::spin_loop;
+pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+/// One, so that models sleep early and stay small.
+pub const SPINS: u32 = 1;
+
+/// A plain function: loom's atomics cannot be made in constants.
+macro_rules! const_fn {
+    ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis fn $($rest)* };
+}
+pub(crate) use const_fn;

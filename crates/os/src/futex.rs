@@ -1,0 +1,37 @@
+//! Sleeping on a word of memory until it changes.
+
+use core::sync::atomic::AtomicU32;
+
+/// Sleeps while `word` holds `value`, for at most `millis`. May wake for no reason.
+///
+/// Returns when woken, when the value differs, when a signal came or when the time is over.
+pub fn futex_wait(word: &AtomicU32, value: u32, millis: Option<u64>) {
+    let t = millis.map(|ms| libc::timespec {
+        tv_sec: (ms / 1000) as libc::time_t,
+        tv_nsec: (ms % 1000) as libc::c_long * 1_000_000,
+    });
+    let timeout = t.as_ref().map_or(core::ptr::null(), |t| t as *const libc::timespec);
+    // SAFETY: the word lives as long as the reference; errno is restored for malloc's callers.
+    unsafe {
+        let errno = *libc::__errno_location();
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+            value,
+            timeout,
+        );
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// Wakes up to `n` threads that sleep on `word`.
+pub fn futex_wake(word: &AtomicU32, n: i32) {
+    // SAFETY: waking touches no memory of ours; errno is restored for malloc's callers.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let op = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+        libc::syscall(libc::SYS_futex, word.as_ptr(), op, n);
+        *libc::__errno_location() = errno;
+    }
+}
