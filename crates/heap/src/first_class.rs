@@ -155,7 +155,6 @@ impl Heap {
                 state.current = 0;
                 state.partial = 0;
             }
-            (*h).kept = 0;
             (*h).set_standing(Standing::Retired);
             (*h).lock.unlock();
             LOCK.with(|| {

@@ -85,8 +85,6 @@ pub struct Heap {
     pub classes: [ClassState; CLASSES],
     /// Bytes of growth left to the front caches.
     pub budget: usize,
-    /// Bytes of empty slabs of one block kept for reuse.
-    pub kept: usize,
     /// Since when the heap has been an orphan with its front caches full; 0 when it is not.
     pub left_at: u32,
     /// Parcels of blocks that other threads freed.
@@ -163,7 +161,6 @@ impl Heap {
             all: 0,
             classes: [NO_CLASS; CLASSES],
             budget: 0,
-            kept: 0,
             left_at: 0,
             inbox: Inbox::new(),
             pending: ptr::null_mut(),

@@ -120,12 +120,7 @@ impl Round {
                 return;
             }
             self.left -= 1;
-            if (*span).blocks == 1 {
-                let h = (*span).owner.load(Ordering::Relaxed).cast();
-                slab::release_kept(h, unit as usize, (*span).stamp);
-            } else {
-                self.bytes += slab::purge_pages(span);
-            }
+            self.bytes += slab::purge_pages(span);
         }
     }
 

@@ -5,7 +5,7 @@
 //! Flushes set bits, and in doing so find blocks that were freed twice and pointers into the middle
 //! of a block.
 
-use crate::class::INFO;
+use crate::class::{CLASSES, INFO};
 use crate::heap::Heap;
 use crate::layout::UNIT;
 use crate::map::MAP;
@@ -15,9 +15,6 @@ use crate::report::{Misuse, misuse};
 use crate::settings;
 use crate::source::SOURCE;
 use core::sync::atomic::Ordering::Relaxed;
-
-/// Bytes of empty slabs of one block that a heap keeps at most.
-const MAX_KEPT: usize = 16 << 20;
 
 /// Writes up to `want` free blocks downwards from `below` so that the lowest address comes to lie
 /// last (it is popped first). Returns where the writing ended.
@@ -88,9 +85,6 @@ unsafe fn next_slab(h: *mut Heap, class: usize, only_partial: bool) -> usize {
         let unit = (*h).classes[class].partial as usize;
         if unit != 0 {
             unlist(h, class, unit);
-            if INFO[class].blocks == 1 {
-                (*h).kept -= INFO[class].size as usize;
-            }
             return unit;
         }
         if only_partial { 0 } else { new_slab(h, class) }
@@ -188,62 +182,31 @@ unsafe fn settle(h: *mut Heap, span: *mut Span) {
         let unit = MAP.unit_of_span(span);
         let class = (*span).class as usize;
         let state = &mut (*h).classes[class];
-        if (*span).blocks == 1 {
-            if state.current as usize == unit {
+        let current = state.current as usize == unit;
+        if (*span).free == (*span).blocks && (!current || (*span).blocks == 1) {
+            if current {
                 state.current = 0;
             }
-            return keep_or_release(h, class, unit);
-        }
-        let current = state.current as usize == unit;
-        if (*span).free == (*span).blocks && !current {
             if (*span).listed {
                 unlist(h, class, unit);
             }
-            release(h, unit, settings::now());
+            release(h, unit);
         } else if !current && !(*span).listed {
             list(h, class, unit);
         }
     }
 }
 
-/// Keeps an empty slab of one block for the next of its class, up to a limit for the heap: cut and
-/// joined anew each time, large blocks would touch more and more pages.
-unsafe fn keep_or_release(h: *mut Heap, class: usize, unit: usize) {
-    // SAFETY: `h` is locked, the slab is its own, empty, neither current nor listed.
-    unsafe {
-        let size = INFO[class].size as usize;
-        if (*h).kept + size > MAX_KEPT {
-            return release(h, unit, settings::now());
-        }
-        (*h).kept += size;
-        list(h, class, unit);
-    }
-}
-
-/// Returns a kept slab to the source, counted as free since `stamp`.
-///
-/// # Safety
-/// `h` is locked; the slab is its own, of one block, and listed.
-pub unsafe fn release_kept(h: *mut Heap, unit: usize, stamp: u32) {
-    // SAFETY: the caller's contract.
-    unsafe {
-        let class = (*MAP.span(unit)).class as usize;
-        unlist(h, class, unit);
-        (*h).kept -= INFO[class].size as usize;
-        release(h, unit, stamp);
-    }
-}
-
-/// Returns an empty slab to the source, counted as free since `stamp`.
+/// Returns an empty slab to the source.
 ///
 /// # Safety
 /// `h` is locked; the slab is its own, empty, neither current nor listed.
-unsafe fn release(h: *mut Heap, unit: usize, stamp: u32) {
+unsafe fn release(h: *mut Heap, unit: usize) {
     // SAFETY: the caller's contract.
     unsafe {
         Heap::unlink_all(h, unit);
         let span = MAP.span(unit);
-        SOURCE.give_since(unit, (*span).units as usize, Kind::Slab, false, stamp);
+        SOURCE.give(unit, (*span).units as usize, Kind::Slab, false);
         (*h).slow.slabs_released += 1;
     }
 }
@@ -279,24 +242,18 @@ unsafe fn unlist(h: *mut Heap, class: usize, unit: usize) {
     }
 }
 
-/// Returns all empty slabs, the current and the kept ones too, for a heap that nobody uses now.
+/// Returns the current slabs too where they are empty, for a heap that nobody uses now.
 ///
 /// # Safety
 /// `h` is locked.
 pub unsafe fn release_empty(h: *mut Heap) {
-    let now = settings::now();
-    for (class, info) in INFO.iter().enumerate() {
-        // SAFETY: the caller's contract; current and listed slabs have valid records.
+    for class in 0..CLASSES {
+        // SAFETY: the caller's contract; a current slab has a valid record.
         unsafe {
             let unit = (*h).classes[class].current as usize;
             if unit != 0 && (*MAP.span(unit)).free == (*MAP.span(unit)).blocks {
                 (*h).classes[class].current = 0;
-                release(h, unit, now);
-            }
-            if info.blocks == 1 {
-                while let unit @ 1.. = (*h).classes[class].partial {
-                    release_kept(h, unit as usize, now);
-                }
+                release(h, unit);
             }
         }
     }

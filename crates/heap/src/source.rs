@@ -195,25 +195,10 @@ impl Source {
     /// # Safety
     /// The units are a whole span, or a tail of one, that nobody uses any more.
     pub unsafe fn give(&self, unit: usize, units: usize, kind: Kind, clean: bool) {
-        // SAFETY: the caller's contract.
-        unsafe { self.give_since(unit, units, kind, clean, settings::now()) };
-    }
-
-    /// Like [`give`](Source::give), for units that nobody has used since `stamp`.
-    ///
-    /// # Safety
-    /// As for [`give`](Source::give).
-    pub unsafe fn give_since(
-        &self,
-        unit: usize,
-        units: usize,
-        kind: Kind,
-        clean: bool,
-        stamp: u32,
-    ) {
+        let now = settings::now();
         self.locked(|s| {
             self.count(kind, -(units as isize));
-            s.insert(self, unit, units, clean, stamp);
+            s.insert(self, unit, units, clean, now);
         });
     }
 
