@@ -4,6 +4,7 @@ use crate::drops::Entry;
 use crate::error::OutOfMemory;
 use crate::guard::FrameGuard;
 use crate::open::Open;
+use crate::tags;
 use allod_frame_core::chunk::{self, Core, Grown, distance, grow};
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -70,6 +71,7 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     pub(crate) fn bump(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
         let size = padded(size, align);
+        tags::note(size);
         let cursor = self.cursor.get();
         // Padded sizes and alignments of layouts are at most isize::MAX and addresses lie in the
         // lower half, so the sum cannot overflow.

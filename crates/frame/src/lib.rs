@@ -31,6 +31,7 @@
 //! | [`thread`] | an arena a thread, found without a lock or hashing |
 //! | [`team`](Team) | one begin and one end for the frames of all threads |
 //! | [`phases`](Phases) | named parts of a frame, for reports |
+//! | `tags` | which part of the program allocates how much (feature `tags`) |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
 //!
@@ -64,6 +65,12 @@ mod scratch;
 mod shared_pool;
 mod stream;
 mod sync;
+#[cfg(feature = "tags")]
+#[path = "tags/on.rs"]
+pub mod tags;
+#[cfg(not(feature = "tags"))]
+#[path = "tags/off.rs"]
+mod tags;
 mod team;
 mod text;
 pub mod thread;
