@@ -21,10 +21,11 @@ use core::sync::atomic::Ordering::Relaxed;
 const COLOURS: usize = 4096;
 /// A block that `realloc` makes larger than this gets a span with room to grow further.
 pub const GROWING_FROM: usize = 128 * 1024;
-/// That room, as a multiple of the block's size: address space only, which costs no memory.
+/// That room, as a multiple of the block's size: address space only, which costs no memory. Where
+/// address space is scarce it is an eighth of the size instead.
 const RESERVE: usize = 64;
 /// And at most this many bytes.
-const MAX_RESERVE: usize = 1 << 30;
+const MAX_RESERVE: usize = 256 << 20;
 /// Moving pages pays above this size; below, copying is faster.
 const MOVE_PAGES_FROM: usize = 1024 * 1024;
 
@@ -176,7 +177,10 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
         let by_pages = (*span).kind() == Kind::Large && old >= MOVE_PAGES_FROM;
         let offset = if by_pages { p as usize % vm::page_size() } else { 0 };
         let need = units_for(offset + size);
-        let reserve = units_for((size * RESERVE).min(MAX_RESERVE));
+        let reserve = match SOURCE.is_roomy() {
+            true => units_for((size * RESERVE).min(MAX_RESERVE)),
+            false => units_for(size / 8),
+        };
         let run = match by_pages {
             true => SOURCE.take_clean(need + reserve, Kind::Large),
             false => SOURCE.take(need + reserve, 1, Kind::Large),

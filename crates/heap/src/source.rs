@@ -75,6 +75,8 @@ impl Age {
 
 struct State {
     window: Option<Window>,
+    /// True when open address space costs nothing, so that much may be opened ahead of its use.
+    generous: bool,
     /// Pages of the map and of the records are open up to these addresses.
     map_open: usize,
     records_open: usize,
@@ -113,6 +115,7 @@ pub static SOURCE: Source = Source {
     lock: Lock::new(),
     state: UnsafeCell::new(State {
         window: None,
+        generous: false,
         map_open: 0,
         records_open: 0,
         units_open: 0,
@@ -179,6 +182,12 @@ impl Source {
             }
             Some(run)
         })
+    }
+
+    /// True while address space is so plentiful that a growing block may have many times its size.
+    pub fn is_roomy(&self) -> bool {
+        let used = self.used_units.load(Relaxed) << UNIT_SHIFT;
+        self.locked(|s| s.generous && s.window.is_some_and(|w| used < w.len / 4))
     }
 
     fn count(&self, kind: Kind, units: isize) {
@@ -290,6 +299,7 @@ impl State {
         let w = window.unwrap_or_else(|| Window::unreserved(1 << 36, ALIGN));
         let base = w.base + records_len(w.len) + MAP_BYTES;
         self.window = Some(w);
+        self.generous = w.reserved && !vm::commits_strictly();
         self.records_open = w.base;
         self.map_open = base - MAP_BYTES;
         self.units_open = base;
@@ -310,7 +320,7 @@ impl State {
         let Some(w) = self.window else { return false };
         let start = MAP.address_of(0) - MAP_BYTES;
         let need = (start + limit * 8).next_multiple_of(vm::page_size());
-        let step = if w.reserved { 1 << 18 } else { 1 << 12 };
+        let step = if self.generous { 1 << 18 } else { 1 << 12 };
         let to = need.next_multiple_of(step).min(start + MAP_BYTES);
         open(&w, &mut self.map_open, to, need).is_ok()
     }
@@ -330,11 +340,11 @@ impl State {
             let records = MAP.span(from + count) as usize;
             let page = vm::page_size();
             let need = records.next_multiple_of(page);
-            let to = need.next_multiple_of(if w.reserved { 1 << 20 } else { page });
+            let to = need.next_multiple_of(if self.generous { 1 << 20 } else { page });
             if open(&w, &mut self.records_open, to, need).is_err() {
                 return false;
             }
-            let to = end.next_multiple_of(if w.reserved { 64 << 20 } else { 1 << 20 });
+            let to = end.next_multiple_of(if self.generous { 64 << 20 } else { 1 << 20 });
             let opened = open(&w, &mut self.units_open, to.min(w.base + w.len), end);
             let entry = match opened {
                 Ok(()) => FREE.entry(),

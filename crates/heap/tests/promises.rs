@@ -152,3 +152,22 @@ fn blocks_stay_apart_while_caches_grow_and_shrink() {
         }
     }
 }
+
+#[test]
+fn many_growing_blocks_do_not_use_up_the_address_space() {
+    const MIB: usize = 1 << 20;
+    let mut blocks: Vec<*mut u8> = (0..3000).map(|_| heap::malloc(64 * 1024)).collect();
+    for size in [MIB, 20 * MIB] {
+        for p in &mut blocks {
+            // SAFETY: a live block, replaced by the result.
+            *p = unsafe { heap::realloc(*p, size) };
+            assert!(!p.is_null());
+        }
+    }
+    let other = heap::malloc(100 * MIB);
+    assert!(!other.is_null());
+    for p in blocks.into_iter().chain([other]) {
+        // SAFETY: a live block, not used again.
+        unsafe { heap::free(p) };
+    }
+}

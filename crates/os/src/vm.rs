@@ -60,6 +60,27 @@ pub fn address_space_is_limited() -> bool {
     ok && limit.rlim_cur != libc::RLIM_INFINITY
 }
 
+/// True when the system counts every writable page against its limit, touched or not
+/// (`vm.overcommit_memory=2`). A few microseconds: it reads a file.
+pub fn commits_strictly() -> bool {
+    keeping_errno(|| {
+        let mut byte = [0u8; 1];
+        // SAFETY: the path is a C string, the buffer holds one byte, the descriptor is ours.
+        unsafe {
+            let fd = libc::open(
+                c"/proc/sys/vm/overcommit_memory".as_ptr(),
+                libc::O_RDONLY | libc::O_CLOEXEC,
+            );
+            if fd < 0 {
+                return false;
+            }
+            libc::read(fd, byte.as_mut_ptr().cast(), 1);
+            libc::close(fd);
+        }
+        byte[0] == b'2'
+    })
+}
+
 const RESERVE_FLAGS: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
 
 /// `mmap` of private anonymous memory; `None` when refused. `errno` is the system's.
