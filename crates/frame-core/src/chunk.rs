@@ -17,11 +17,7 @@ const LARGEST: usize = 64 << 20;
 #[repr(C, align(64))]
 pub struct Chunk {
     next: *mut Chunk,
-    /// First byte for frames.
     start: *mut u8,
-    /// First byte of the span.
-    span: *mut u8,
-    /// Bytes of the span.
     bytes: usize,
 }
 
@@ -29,8 +25,7 @@ pub struct Chunk {
 unsafe impl Sync for Chunk {}
 
 /// The limit of an arena without chunks: nothing fits below it.
-static EMPTY: Chunk =
-    Chunk { next: ptr::null_mut(), start: ptr::null_mut(), span: ptr::null_mut(), bytes: 0 };
+static EMPTY: Chunk = Chunk { next: ptr::null_mut(), start: ptr::null_mut(), bytes: 0 };
 
 /// The cursor and limit of an arena without chunks.
 #[inline]
@@ -56,12 +51,6 @@ pub struct Core {
     pub frames: u64,
     /// Drops registered.
     pub drops: u64,
-}
-
-/// Where in its span a chunk begins. Chunks of different sizes begin in different cache sets, or
-/// blocks of 1 KiB and more would fight for a sixteenth of them (`allod bench frame`, `single-1k`).
-fn colour(bytes: usize) -> usize {
-    (bytes / FIRST).ilog2() as usize * 5 % 16 * 64
 }
 
 /// What the slow path found: a block, and the frame's new cursor and limit.
@@ -117,8 +106,8 @@ impl Core {
             let core = core.as_ptr();
             let mut chunk = (*core).first;
             while !chunk.is_null() {
-                let Chunk { next, span, .. } = chunk.read();
-                span::free(span);
+                let Chunk { next, start, .. } = chunk.read();
+                span::free(start);
                 chunk = next;
             }
             (*core).first = ptr::null_mut();
@@ -140,16 +129,14 @@ impl Core {
         unsafe {
             let last = (*owner).last;
             let double = if last.is_null() { FIRST } else { ((*last).bytes * 2).min(LARGEST) };
-            let colour = colour(double);
-            let need = room.checked_add(size_of::<Chunk>() + colour)?;
+            let need = room.checked_add(size_of::<Chunk>())?;
             let new = span::alloc(need.max(double), 1, Kind::Frame, owner.cast())
                 .or_else(|| span::alloc(need, 1, Kind::Frame, owner.cast()))?;
             let header = new.start.add(new.len - size_of::<Chunk>()).cast::<Chunk>();
-            let start = new.start.add(colour);
-            header.write(Chunk { next: ptr::null_mut(), start, span: new.start, bytes: new.len });
+            header.write(Chunk { next: ptr::null_mut(), start: new.start, bytes: new.len });
             if last.is_null() {
                 (*owner).first = header;
-                (*owner).cursor = start;
+                (*owner).cursor = new.start;
                 (*owner).limit = header.cast();
             } else {
                 (*last).next = header;
