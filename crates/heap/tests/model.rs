@@ -1,18 +1,9 @@
 //! Random operation sequences against a shadow model: overlap, alignment, contents, sizes.
 
-use allod_heap as heap;
-use proptest::prelude::*;
-use std::collections::BTreeMap;
+mod shadow;
 
-#[derive(Clone, Debug)]
-enum Op {
-    Malloc(usize),
-    Zeroed(usize),
-    Aligned(u32, usize),
-    Realloc(usize, usize),
-    Free(usize),
-    Purge,
-}
+use proptest::prelude::*;
+use shadow::{Model, Op};
 
 fn sizes() -> impl Strategy<Value = usize> {
     prop_oneof![
@@ -32,93 +23,11 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         3 => (any::<usize>(), sizes()).prop_map(|(i, s)| Op::Realloc(i, s)),
         8 => any::<usize>().prop_map(Op::Free),
         1 => Just(Op::Purge),
+        2 => sizes().prop_map(Op::InHeap),
+        1 => any::<usize>().prop_map(Op::FreeElsewhere),
+        1 => Just(Op::DropHeap),
     ];
     prop::collection::vec(op, 1..400)
-}
-
-/// The live blocks: address, size and the byte each is filled with.
-#[derive(Default)]
-struct Model {
-    live: BTreeMap<usize, (usize, u8)>,
-    next: u8,
-}
-
-impl Model {
-    fn add(&mut self, p: *mut u8, size: usize, align: usize) {
-        assert!(!p.is_null());
-        let at = p as usize;
-        assert_eq!(at % align, 0, "alignment");
-        // SAFETY: a live block.
-        assert!(unsafe { heap::usable_size(p) } >= size);
-        if let Some((&b, &(len, _))) = self.live.range(..=at).next_back() {
-            assert!(b + len.max(1) <= at, "overlap with the block before");
-        }
-        if let Some((&b, _)) = self.live.range(at..).next() {
-            assert!(at + size.max(1) <= b, "overlap with the block after");
-        }
-        self.next = self.next.wrapping_add(1);
-        // SAFETY: the block is ours.
-        unsafe { p.write_bytes(self.next, size) };
-        self.live.insert(at, (size, self.next));
-    }
-
-    fn check(&self, at: usize, upto: usize) {
-        let (size, fill) = self.live[&at];
-        // SAFETY: a live block of this size.
-        let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, size.min(upto)) };
-        assert!(bytes.iter().all(|&b| b == fill), "contents of {at:#x}");
-    }
-
-    fn nth(&self, i: usize) -> Option<usize> {
-        (!self.live.is_empty()).then(|| *self.live.keys().nth(i % self.live.len()).unwrap())
-    }
-
-    fn run(&mut self, op: &Op) {
-        match *op {
-            Op::Malloc(size) => self.add(heap::malloc(size), size, 16),
-            Op::Zeroed(size) => {
-                let p = heap::malloc_zeroed(size);
-                // SAFETY: the block is ours.
-                let bytes = unsafe { std::slice::from_raw_parts(p, size) };
-                assert!(bytes.iter().all(|&b| b == 0), "zeroed");
-                self.add(p, size, 16);
-            }
-            Op::Aligned(shift, size) => {
-                self.add(heap::aligned_alloc(1 << shift, size), size, 1 << shift)
-            }
-            Op::Realloc(i, size) => {
-                let Some(at) = self.nth(i) else { return };
-                self.check(at, usize::MAX);
-                let (_, fill) = self.live[&at];
-                let (old, _) = self.live.remove(&at).unwrap();
-                // SAFETY: a live block.
-                let p = unsafe { heap::realloc(at as *mut u8, size) };
-                // SAFETY: the moved block holds both sizes' minimum.
-                let kept = unsafe { std::slice::from_raw_parts(p, old.min(size)) };
-                assert!(kept.iter().all(|&b| b == fill), "contents kept by realloc");
-                self.add(p, size, 16);
-            }
-            Op::Free(i) => {
-                let Some(at) = self.nth(i) else { return };
-                self.check(at, usize::MAX);
-                self.live.remove(&at);
-                // SAFETY: a live block, not used again.
-                unsafe { heap::free(at as *mut u8) };
-            }
-            Op::Purge => {
-                heap::purge_all();
-            }
-        }
-    }
-
-    fn finish(mut self) {
-        while let Some(at) = self.nth(0) {
-            self.check(at, usize::MAX);
-            self.live.remove(&at);
-            // SAFETY: a live block, not used again.
-            unsafe { heap::free(at as *mut u8) };
-        }
-    }
 }
 
 proptest! {
@@ -153,5 +62,23 @@ proptest! {
         let y = half(b, to_a, from_a);
         x.join().unwrap();
         y.join().unwrap();
+    }
+}
+
+/// The fuzzer's harness on sequences that a plain generator makes, so that it is exercised without
+/// a fuzzer too.
+#[test]
+fn sequences_read_from_bytes_hold_as_well() {
+    let mut x = 0x9E37_79B9_7F4A_7C15u64;
+    for _ in 0..40 {
+        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            (x >> 32) as u8
+        })
+        .take(1500)
+        .collect();
+        shadow::run_bytes(&bytes);
     }
 }
