@@ -41,6 +41,8 @@ struct Mover {
     visited: Visited,
     /// Copies in chunks of their own, to be scanned.
     large: Stack<*mut u64>,
+    /// The first and the end of a run of copies that need no scanning: a list of immediates.
+    closed: (*mut u8, *mut u8),
     failed: bool,
 }
 
@@ -87,6 +89,7 @@ unsafe fn run(dest: *mut Control, dying: *mut Control, roots: &mut [Raw]) -> Res
         stays: Extent::NONE,
         visited: Visited::new(true),
         large: Stack::new(),
+        closed: (ptr::null_mut(), ptr::null_mut()),
         failed: false,
     };
     // SAFETY: the callers' contract.
@@ -226,11 +229,12 @@ impl Mover {
             }
             let mut room =
                 ((*self.dest).limit as usize - (*self.dest).cursor as usize) / PAIR_BYTES;
-            let (mut p, mut q) = (p, first);
+            let (mut p, mut q, mut open) = (p, first, false);
             loop {
-                let cdr = *p.add(2);
+                let (car, cdr) = (*p.add(1), *p.add(2));
+                open |= car & 7 == 0;
                 *q = PAIR.0;
-                *q.add(1) = *p.add(1);
+                *q.add(1) = car;
                 *q.add(2) = cdr;
                 self.lead::<TABLED>(p, q);
                 let next = cdr as *mut u64;
@@ -246,6 +250,10 @@ impl Mover {
                 (p, q) = (next, copy);
             }
             (*self.dest).cursor = q.byte_add(PAIR_BYTES).cast();
+            if !open {
+                // The last pair's cdr may still be open.
+                self.closed = (first.cast(), q.cast());
+            }
             Some(first)
         }
     }
@@ -318,6 +326,9 @@ impl Mover {
                 let end = self.end_of(scan);
                 if scan.at >= end {
                     return;
+                }
+                if scan.at == self.closed.0 {
+                    scan.at = self.closed.1;
                 }
                 while scan.at < end {
                     scan.at = scan.at.add(self.scan_object(scan.at.cast()));
