@@ -211,13 +211,17 @@ impl Case<'_> {
         let mut checksum = (self.call)(&mut timer);
         let mut spent = Timer::default();
         let mut calls = 0u32;
-        let deadline = Instant::now() + 20 * sample;
+        let begun = Instant::now();
+        let deadline = begun + 20 * sample;
         while calls == 0 || (spent.0 < sample && calls < 1 << 24 && Instant::now() < deadline) {
             checksum = (self.call)(&mut spent);
             calls += 1;
         }
         let one = (spent.0.as_secs_f64() / f64::from(calls)).max(1e-9);
-        self.calls = (sample.as_secs_f64() / one).ceil().clamp(1.0, f64::from(1 << 24)) as u32;
+        // Preparation that does not count must not make a sample endless.
+        let whole = (begun.elapsed().as_secs_f64() / f64::from(calls)).max(1e-9);
+        let wanted = (sample.as_secs_f64() / one).min(20.0 * sample.as_secs_f64() / whole);
+        self.calls = wanted.ceil().clamp(1.0, f64::from(1 << 24)) as u32;
         checksum
     }
 
