@@ -94,23 +94,24 @@ const fn clamp(x: usize, low: usize, high: usize) -> usize {
 const fn info(class: usize) -> ClassInfo {
     let size = size_of_class(class);
     let single = size > FINE_LIMIT;
-    // A block of its own needs room for colours below a page.
+    // A block of its own is moved by whole pages for colour, so that it touches none too many.
     let units = if single { units_for(size + 4032) } else { clamp(size / 8192, 1, 4) };
     let units = if units == 3 { 4 } else { units };
     let room = units * UNIT;
     let mut blocks = if single { 1 } else { room / size };
-    // Powers of two leave no room for colours: give up at most 1 KiB (1.6 %) for them.
-    if !single && size <= 1024 && room - blocks * size < 1024 {
-        blocks = (room - 1024) / size;
+    // Powers of two leave no room for colours: give up 512 bytes (0.8 %) for them.
+    if size <= 512 && room - blocks * size < 512 {
+        blocks = (room - 512) / size;
     }
     let natural = clamp(1 << size.trailing_zeros(), 64, 4096);
-    let step = if single { 64 } else { natural };
+    let step = if single { 4096 } else { natural };
     ClassInfo {
         size: size as u32,
         units: units as u16,
         blocks: blocks as u16,
         colour_step: step as u16,
-        colours: clamp((room - blocks * size) / step + 1, 1, 64) as u16,
+        // The start of a block of its own must lie in its span's first unit.
+        colours: clamp((room - blocks * size) / step + 1, 1, if single { 16 } else { 64 }) as u16,
         first_cap: if single {
             if size <= 128 * 1024 { 2 } else { 1 }
         } else {
@@ -197,6 +198,8 @@ mod tests {
                 + (i.colours as usize - 1) * i.colour_step as usize;
             assert!(used <= i.units as usize * UNIT, "{i:?}");
             assert!(i.blocks >= 1 && i.blocks <= 4096, "{i:?}");
+            let last_colour = (i.colours as usize - 1) * i.colour_step as usize;
+            assert!(last_colour < UNIT, "the first block starts in the first unit: {i:?}");
         }
     }
 }

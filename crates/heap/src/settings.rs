@@ -95,7 +95,7 @@ static READ: AtomicBool = AtomicBool::new(false);
 /// Reads the environment, once. Unknown `ALLOD_` names and bad values are named on stderr and
 /// ignored.
 pub fn read() {
-    if READ.swap(true, Relaxed) {
+    if !env::is_ready() || READ.swap(true, Relaxed) {
         return;
     }
     env::each_with_prefix(b"ALLOD_", |name, value| {

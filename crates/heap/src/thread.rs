@@ -77,6 +77,8 @@ pub fn own() -> Option<*mut Heap> {
 
 #[cold]
 fn attach() -> Here {
+    // Before the heap is made, for the knobs decide what it gets.
+    settings::read();
     let adopted = IDLE.adopt();
     let h = if adopted.is_null() { Heap::create() } else { adopted };
     if h.is_null() {
@@ -102,8 +104,8 @@ fn start() {
     thread::at_fork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-/// Reads the settings. A constructor, so that the C library has its environment by then; what is
-/// allocated earlier runs on the defaults.
+/// Reads the settings unless an earlier allocation has. A constructor, so that the C library has its
+/// environment by then; what is allocated before that runs on the defaults.
 extern "C" fn on_load() {
     settings::read();
     crate::stats::prepare_report();

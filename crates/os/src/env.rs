@@ -6,6 +6,13 @@ unsafe extern "C" {
     static mut environ: *const *const libc::c_char;
 }
 
+/// True once the C library has set the environment up, which it does before any constructor runs
+/// but after the dynamic linker's first allocations.
+pub fn is_ready() -> bool {
+    // SAFETY: reads one pointer that start-up code has written or not.
+    unsafe { !environ.is_null() }
+}
+
 /// Calls `f` with name and value of every environment variable that starts with `prefix`.
 ///
 /// Meant for start-up: reading while another thread calls `setenv` is a race, as in C.
