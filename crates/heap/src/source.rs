@@ -345,6 +345,7 @@ impl State {
                 return false;
             }
             let to = end.next_multiple_of(if self.generous { 64 << 20 } else { 1 << 20 });
+            let before = self.units_open;
             let opened = open(&w, &mut self.units_open, to.min(w.base + w.len), end);
             let entry = match opened {
                 Ok(()) => FREE.entry(),
@@ -357,7 +358,10 @@ impl State {
             unsafe { MAP.enter(from, count, entry) };
             MAP.extend(from + count);
             if opened.is_ok() {
-                settings::advise_huge(MAP.address_of(from), count * UNIT);
+                // In one piece: a huge page must lie wholly in a range that is advised.
+                if self.units_open > before {
+                    settings::advise_huge(before, self.units_open - before);
+                }
                 self.insert(source, from, count, true, 0);
                 return true;
             }
