@@ -153,14 +153,7 @@ impl Source {
     pub fn take(&self, units: usize, align: usize, kind: Kind) -> Option<Run> {
         self.locked(|s| {
             let run = s.take(self, units, align)?;
-            self.count(kind, units as isize);
-            let span = MAP.span(run.unit);
-            // SAFETY: the run is ours until somebody enters it in the map.
-            unsafe {
-                (*span).units = units as u32;
-                (*span).set_kind(kind);
-            }
-            Some(run)
+            Some(self.hand_out(run, units, kind))
         })
     }
 
@@ -173,15 +166,20 @@ impl Source {
             }
             let found = State::find_in(&s.clean, units)?;
             let run = s.cut(self, found, units, 1);
-            self.count(kind, units as isize);
-            let span = MAP.span(run.unit);
-            // SAFETY: the run is ours until somebody enters it in the map.
-            unsafe {
-                (*span).units = units as u32;
-                (*span).set_kind(kind);
-            }
-            Some(run)
+            Some(self.hand_out(run, units, kind))
         })
+    }
+
+    /// Counts a run and writes into its record what it is for. With the lock held.
+    fn hand_out(&self, run: Run, units: usize, kind: Kind) -> Run {
+        self.count(kind, units as isize);
+        let span = MAP.span(run.unit);
+        // SAFETY: the run is ours until somebody enters it in the map.
+        unsafe {
+            (*span).units = units as u32;
+            (*span).set_kind(kind);
+        }
+        run
     }
 
     /// True while address space is so plentiful that a growing block may have many times its size.
