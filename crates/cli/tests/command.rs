@@ -20,11 +20,9 @@ fn install_folder() -> &'static Path {
 fn install() -> PathBuf {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let library = scratch.with_file_name("release").join("liballod.so");
-    if !library.is_file() {
-        let mut cargo = Command::new(env!("CARGO"));
-        let status = cargo.args(["build", "--release", "--package", "allod-capi"]).status();
-        assert!(status.expect("cargo runs").success(), "liballod.so builds");
-    }
+    let mut cargo = Command::new(env!("CARGO"));
+    let status = cargo.args(["build", "--release", "--package", "allod-capi"]).status();
+    assert!(status.expect("cargo runs").success(), "liballod.so builds");
     let folder = scratch.join("bin");
     std::fs::create_dir_all(&folder).unwrap();
     for file in [Path::new(env!("CARGO_BIN_EXE_allod")), &library] {
