@@ -48,11 +48,18 @@ impl Arena {
     /// Runs `work` in a frame and keeps the frame with its result.
     ///
     /// The result must not refer to other values of the frame; a slice, a string or a plain value
-    /// does.
+    /// does. It lies in the frame, not in the world around the closure, which it outlives: so this
+    /// frame's world is `'static`, and what it borrows from outside cannot be stored in it.
+    ///
+    /// ```compile_fail
+    /// let mut outside = [1, 2, 3];
+    /// let short = &mut outside;
+    /// let finished = allod_frame::Arena::new().finish(|_| short); // would outlive `outside`
+    /// ```
     #[inline]
-    pub fn finish<'env, T: ?Sized + 'static>(
+    pub fn finish<T: ?Sized + 'static>(
         mut self,
-        work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> &'f mut T,
+        work: impl for<'f> FnOnce(&'f mut Open<'f, 'static>) -> &'f mut T,
     ) -> Finished<T> {
         let mut guard = self.begin();
         // SAFETY: the frame's lifetime is the closure's own, so it cannot be exchanged for another.
@@ -133,9 +140,11 @@ impl<T: ?Sized> Ring<T> {
     }
 
     /// Runs a frame and keeps its result; the oldest result goes, and its arena serves the new frame.
-    pub fn frame<'env>(
+    ///
+    /// As for [`Arena::finish`], what the closure borrows from outside cannot be stored in the frame.
+    pub fn frame(
         &mut self,
-        work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> &'f mut T,
+        work: impl for<'f> FnOnce(&'f mut Open<'f, 'static>) -> &'f mut T,
     ) -> &mut T {
         let arena = match self.kept.len() > self.keep {
             true => self.kept.pop_back().map(Finished::recycle),

@@ -24,6 +24,7 @@ fn misuse_does_not_compile() {
         "registered_drop_that_is_not_send",
         "arena_shared_between_threads",
         "finished_that_refers_to_its_frame",
+        "finished_from_outside",
     ] {
         t.compile_fail(format!("tests/refused/{case}.rs"));
     }
