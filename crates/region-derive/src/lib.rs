@@ -41,9 +41,13 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
             None => Member::Unnamed(Index::from(i)),
         };
         let ty = &field.ty;
+        let map = match &lifetime {
+            Some(lifetime) => quote!(<#ty as allod_region::Field<#lifetime>>::MAP),
+            None => quote!(allod_region::plain_map::<#ty>()),
+        };
         quote! {
             {
-                let field = <#ty as allod_region::Field>::MAP;
+                let field = #map;
                 let offset = ::core::mem::offset_of!(#itself, #member);
                 assert!(
                     field == 0 || offset + ::core::mem::size_of::<#ty>() <= 62 * 8,

@@ -163,8 +163,9 @@ pub unsafe fn bump_aligned_slow(r: *mut Control, size: usize, align: usize) -> *
     }
     // SAFETY: the caller's contract.
     unsafe {
-        if CHECKED && (*r).counts.state() != State::Open {
-            wrong(format_args!("allocation in a region that is not open"));
+        // After its scope, a region that is still held may take in what stores are repaired with.
+        if CHECKED && (*r).counts.state() == State::Pooled {
+            wrong(format_args!("allocation in a region that is gone"));
         }
         if (*r).frozen {
             wrong(format_args!("allocation in a frozen region"));

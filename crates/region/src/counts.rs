@@ -171,7 +171,11 @@ impl Counts {
         if l & HELD == 0 {
             return Err(Misuse::BelowZero);
         }
-        self.local.store(l + REF, Relaxed);
+        // As std's Rc does: 2^32 forgotten references must not come round to none.
+        let Some(more) = l.checked_add(REF) else {
+            panic!("allod region: more than 4294967295 references to one region");
+        };
+        self.local.store(more, Relaxed);
         Ok(())
     }
 

@@ -103,6 +103,6 @@ pub use crate::{
     region::Region,
     share::{Frozen, FrozenTether, Message, Root, Tether},
     slots::region_of,
-    typed::{Field, Ref, Slot, Trace},
+    typed::{Field, Ref, Slot, Trace, plain_map},
     value::Raw,
 };

@@ -14,46 +14,55 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Release};
 
-/// What may stand in a struct that lies in a region: plain data, and words that are values.
+/// What may stand in a struct that lies in a region for `'r`: plain data, and words that are values
+/// for just as long.
+///
+/// The lifetime matters: a struct moved into a region gets copies of its values there, so a field of
+/// type `Value<'static>` would promise what the copy cannot keep.
 ///
 /// # Safety
-/// `MAP` has a bit for exactly those 8-byte words of the type that are values (or 0), and the type
-/// holds nothing that is borrowed for less than `'static` beside them.
-pub unsafe trait Field {
+/// `MAP` has a bit for exactly those 8-byte words of the type that are values (or 0); the values'
+/// lifetime is `'r`; the type holds nothing that is borrowed for less than `'static` beside them.
+pub unsafe trait Field<'r> {
     /// Bit `i` set: word `i` is a value.
     const MAP: u64;
+}
+
+/// [`Field::MAP`] of a field in a struct without a lifetime: plain data, good for any region.
+pub const fn plain_map<F: for<'r> Field<'r>>() -> u64 {
+    <F as Field<'static>>::MAP
 }
 
 macro_rules! plain {
     ($($t:ty)*) => { $(
         // SAFETY: holds no values.
-        unsafe impl Field for $t { const MAP: u64 = 0; }
+        unsafe impl Field<'_> for $t { const MAP: u64 = 0; }
     )* };
 }
 plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char);
 // SAFETY: holds no values.
-unsafe impl Field for &'static str {
+unsafe impl Field<'_> for &'static str {
     const MAP: u64 = 0;
 }
 
 // SAFETY: one word, a value.
-unsafe impl Field for Value<'_> {
+unsafe impl<'r> Field<'r> for Value<'r> {
     const MAP: u64 = 1;
 }
 // SAFETY: one word, a value.
-unsafe impl Field for Slot<'_> {
+unsafe impl<'r> Field<'r> for Slot<'r> {
     const MAP: u64 = 1;
 }
 // SAFETY: one word, the address of an object.
-unsafe impl<T> Field for Ref<'_, T> {
+unsafe impl<'r, T: Trace<At<'r> = T>> Field<'r> for Ref<'r, T> {
     const MAP: u64 = 1;
 }
 // SAFETY: one word, the address of an object or 0.
-unsafe impl<T> Field for Option<Ref<'_, T>> {
+unsafe impl<'r, T: Trace<At<'r> = T>> Field<'r> for Option<Ref<'r, T>> {
     const MAP: u64 = 1;
 }
 // SAFETY: `N` elements one after another; elements with values are whole words.
-unsafe impl<F: Field, const N: usize> Field for [F; N] {
+unsafe impl<'r, F: Field<'r>, const N: usize> Field<'r> for [F; N] {
     const MAP: u64 = {
         let mut map = 0;
         let mut i = 0;

@@ -387,7 +387,7 @@ mod misuse {
     }
 
     #[test]
-    #[should_panic(expected = "not open")]
+    #[should_panic(expected = "is gone")]
     fn allocation_after_exit_is_caught() {
         let r = life::create();
         // SAFETY: wrong on purpose: checked builds report it before harm is done.
@@ -418,4 +418,20 @@ fn a_store_past_the_barrier_is_found_at_exit() {
         validate::add_root(&mut *global.0);
         life::exit(inner);
     }
+}
+
+#[test]
+fn stores_into_a_region_that_a_tether_or_a_root_keeps_are_repaired() {
+    let r = Region::new();
+    let (tether, root) = (r.tether(r.pair(Value::NIL, Value::NIL)), r.root(r.boxed(Value::NIL)));
+    drop(r);
+    let other = Region::new();
+    for _ in 0..100 {
+        tether.get().set_car(other.string("beyond its scope")).unwrap();
+        root.get().set_box(other.string("beyond its scope, too")).unwrap();
+    }
+    drop(other);
+    assert_eq!(tether.get().car().unwrap().as_str(), Some("beyond its scope"));
+    drop(tether);
+    assert_eq!(root.get().unbox().unwrap().as_str(), Some("beyond its scope, too"));
 }
