@@ -42,6 +42,7 @@ impl<'f> Frame<'f> {
     /// arena.frame(|f| { f.alloc(String::from("dropped by nobody")); });
     /// ```
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc<T>(&self, value: T) -> &'f mut T {
         or_panic(self.try_alloc(value))
     }
@@ -51,12 +52,14 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out; the value is lost.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc<T>(&self, value: T) -> Result<&'f mut T, OutOfMemory> {
         self.try_alloc_with(|| value)
     }
 
     /// Makes a value in its place in the frame, so that a large one is not moved.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_with<T>(&self, make: impl FnOnce() -> T) -> &'f mut T {
         or_panic(self.try_alloc_with(make))
     }
@@ -66,6 +69,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out; `make` is not called then.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_with<T>(&self, make: impl FnOnce() -> T) -> Result<&'f mut T, OutOfMemory> {
         const { NoDrop::<T>::CHECK };
         Ok(self.try_alloc_uninit::<T>()?.write(make()))
@@ -87,6 +91,7 @@ impl<'f> Frame<'f> {
     /// assert_eq!(Arc::strong_count(&shared), 1);
     /// ```
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_drop<T: Send + 'static>(&self, value: T) -> &'f mut T {
         or_panic(self.try_alloc_drop(value))
     }
@@ -96,6 +101,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out; the value is dropped then.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_drop<T: Send + 'static>(&self, value: T) -> Result<&'f mut T, OutOfMemory> {
         if !needs_drop::<T>() {
             return Ok(self.try_alloc_uninit()?.write(value));
@@ -133,6 +139,7 @@ impl<'f> Frame<'f> {
     /// # }
     /// ```
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_undropped<T>(&self, value: T) -> &'f mut T {
         or_panic(self.try_alloc_undropped(value))
     }
@@ -142,6 +149,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out; the value is dropped then.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_undropped<T>(&self, value: T) -> Result<&'f mut T, OutOfMemory> {
         Ok(self.try_alloc_uninit()?.write(value))
     }
@@ -156,6 +164,7 @@ impl<'f> Frame<'f> {
     /// });
     /// ```
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_uninit<T>(&self) -> &'f mut MaybeUninit<T> {
         or_panic(self.try_alloc_uninit())
     }
@@ -165,6 +174,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_uninit<T>(&self) -> Result<&'f mut MaybeUninit<T>, OutOfMemory> {
         let block = self.bump(size_of::<T>(), align_of::<T>())?;
         // SAFETY: the block is of this size and alignment, this frame's, and handed out once.
@@ -173,6 +183,7 @@ impl<'f> Frame<'f> {
 
     /// A value whose bytes are all zero.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_zeroed<T: Zeroable>(&self) -> &'f mut T {
         or_panic(self.try_alloc_zeroed())
     }
@@ -182,6 +193,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_zeroed<T: Zeroable>(&self) -> Result<&'f mut T, OutOfMemory> {
         let room = self.try_alloc_uninit::<T>()?;
         *room = MaybeUninit::zeroed();
@@ -191,6 +203,7 @@ impl<'f> Frame<'f> {
 
     /// A raw block of the given layout, uninitialised, valid as long as the frame.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_layout(&self, layout: Layout) -> NonNull<u8> {
         or_panic(self.try_alloc_layout(layout))
     }
@@ -200,6 +213,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_layout(&self, layout: Layout) -> Result<NonNull<u8>, OutOfMemory> {
         self.bump(layout.size(), layout.align())
     }
@@ -209,6 +223,7 @@ impl<'f> Frame<'f> {
 impl<'f> Frame<'f> {
     /// Room for `n` values, uninitialised, in one step of the cursor.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_slice_uninit<T>(&self, n: usize) -> &'f mut [MaybeUninit<T>] {
         or_panic(self.try_alloc_slice_uninit(n))
     }
@@ -218,6 +233,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out or the slice would exceed `isize::MAX` bytes.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_uninit<T>(
         &self,
         n: usize,
@@ -235,6 +251,7 @@ impl<'f> Frame<'f> {
     /// arena.frame(|f| assert_eq!(f.alloc_slice_copy(&[1, 2, 3]), &[1, 2, 3]));
     /// ```
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_slice_copy<T: Copy>(&self, values: &[T]) -> &'f mut [T] {
         or_panic(self.try_alloc_slice_copy(values))
     }
@@ -244,6 +261,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_copy<T: Copy>(&self, values: &[T]) -> Result<&'f mut [T], OutOfMemory> {
         let block = self.try_alloc_layout(Layout::for_value(values))?.cast::<T>().as_ptr();
         // SAFETY: new room for exactly these values, which may be copied.
@@ -255,6 +273,7 @@ impl<'f> Frame<'f> {
 
     /// Clones a slice into the frame.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_slice_clone<T: Clone>(&self, values: &[T]) -> &'f mut [T] {
         or_panic(self.try_alloc_slice_clone(values))
     }
@@ -264,6 +283,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_clone<T: Clone>(
         &self,
         values: &[T],
@@ -273,6 +293,7 @@ impl<'f> Frame<'f> {
 
     /// A slice of `n` copies of a value.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_slice_fill<T: Copy>(&self, n: usize, value: T) -> &'f mut [T] {
         or_panic(self.try_alloc_slice_fill(n, value))
     }
@@ -282,6 +303,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_fill<T: Copy>(
         &self,
         n: usize,
@@ -297,6 +319,7 @@ impl<'f> Frame<'f> {
     /// arena.frame(|f| assert_eq!(f.alloc_slice_fill_with(4, |i| i * i), &[0, 1, 4, 9]));
     /// ```
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_slice_fill_with<T>(&self, n: usize, make: impl FnMut(usize) -> T) -> &'f mut [T] {
         or_panic(self.try_alloc_slice_fill_with(n, make))
     }
@@ -307,6 +330,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out; `make` is not called then.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_fill_with<T>(
         &self,
         n: usize,
@@ -328,6 +352,7 @@ impl<'f> Frame<'f> {
     /// });
     /// ```
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_slice_from_iter<T>(&self, values: impl IntoIterator<Item = T>) -> &'f mut [T] {
         or_panic(self.try_alloc_slice_from_iter(values))
     }
@@ -338,6 +363,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out; what the iterator gave so far stays in the frame unused.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_from_iter<T>(
         &self,
         values: impl IntoIterator<Item = T>,
@@ -361,6 +387,7 @@ impl<'f> Frame<'f> {
     ///     assert_eq!(names.concat(), "ab");
     /// });
     /// ```
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_slice_drop<T: Send + 'static>(
         &self,
         values: impl IntoIterator<Item = T>,
@@ -372,6 +399,7 @@ impl<'f> Frame<'f> {
     ///
     /// # Errors
     /// When memory is out; what the iterator gave so far is not dropped then.
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_drop<T: Send + 'static>(
         &self,
         values: impl IntoIterator<Item = T>,
@@ -391,6 +419,7 @@ impl<'f> Frame<'f> {
 
     /// A slice of `n` values whose bytes are all zero.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_slice_zeroed<T: Zeroable>(&self, n: usize) -> &'f mut [T] {
         or_panic(self.try_alloc_slice_zeroed(n))
     }
@@ -400,6 +429,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_zeroed<T: Zeroable>(
         &self,
         n: usize,

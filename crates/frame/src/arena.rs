@@ -3,6 +3,7 @@
 use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
+use crate::located;
 use crate::open::Open;
 use allod_frame_core::chunk::Core;
 use core::fmt;
@@ -85,6 +86,7 @@ impl Arena {
     /// let escaped = arena.frame(|frame| frame.alloc(1)); // does not compile: the frame has ended
     /// ```
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn frame<'env, R>(&mut self, work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> R) -> R {
         let mut guard = self.begin();
         // SAFETY: the frame's lifetime is the closure's own, so it cannot be exchanged for another.
@@ -93,11 +95,12 @@ impl Arena {
 
     /// Begins a frame that ends when the guard is dropped. See [`FrameGuard`].
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn begin(&mut self) -> FrameGuard<'_> {
         // SAFETY: the core is ours alone, and borrowed as long as the guard is there.
         unsafe {
             (*self.0.as_ptr()).frames += 1;
-            FrameGuard::new(Frame::start(self.0))
+            FrameGuard::begin(Frame::start(self.0), located::here())
         }
     }
 

@@ -26,6 +26,7 @@ pub struct Batch<'f, T>(&'f mut [MaybeUninit<T>]);
 impl<'f> Frame<'f> {
     /// Room for `n` values in one step of the cursor: one compare however large `n` is.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn batch<T>(&self, n: usize) -> Batch<'f, T> {
         or_panic(self.try_batch(n))
     }
@@ -35,6 +36,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out or the batch would exceed `isize::MAX` bytes.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_batch<T>(&self, n: usize) -> Result<Batch<'f, T>, OutOfMemory> {
         Ok(Batch(self.try_alloc_slice_uninit(n)?))
     }
@@ -50,6 +52,7 @@ impl<'f> Frame<'f> {
     /// });
     /// ```
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn group<T, const N: usize>(&self, make: impl FnMut(usize) -> T) -> &'f mut [T; N] {
         or_panic(self.try_group(make))
     }
@@ -59,6 +62,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out; `make` is not called then.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_group<T, const N: usize>(
         &self,
         make: impl FnMut(usize) -> T,
@@ -68,6 +72,7 @@ impl<'f> Frame<'f> {
 
     /// Room for a group of `N` values, uninitialised.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn group_uninit<T, const N: usize>(&self) -> &'f mut [MaybeUninit<T>; N] {
         or_panic(self.try_group_uninit())
     }
@@ -77,6 +82,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_group_uninit<T, const N: usize>(
         &self,
     ) -> Result<&'f mut [MaybeUninit<T>; N], OutOfMemory> {

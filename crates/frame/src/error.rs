@@ -14,5 +14,6 @@ pub(crate) fn or_panic<T>(result: Result<T, OutOfMemory>) -> T {
 #[cold]
 #[inline(never)]
 fn out_of_memory() -> ! {
+    crate::budgets::panic_if_refused();
     panic!("{OutOfMemory}")
 }

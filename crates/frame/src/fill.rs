@@ -15,6 +15,7 @@ pub(crate) struct Growing<'a, 'f, T> {
 }
 
 impl<'a, 'f, T> Growing<'a, 'f, T> {
+    #[cfg_attr(feature = "located", track_caller)]
     pub(crate) fn new(frame: &'a Frame<'f>, capacity: usize) -> Result<Self, OutOfMemory> {
         let capacity = if size_of::<T>() == 0 { usize::MAX } else { capacity };
         let bytes = if size_of::<T>() == 0 { 0 } else { capacity };
@@ -24,6 +25,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
     }
 
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub(crate) fn push(&mut self, value: T) -> Result<(), OutOfMemory> {
         if self.len == self.capacity {
             self.reserve(1)?;
@@ -44,6 +46,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
 
     /// Makes room for `more` values.
     #[cold]
+    #[cfg_attr(feature = "located", track_caller)]
     fn reserve(&mut self, more: usize) -> Result<(), OutOfMemory> {
         let need = self.len.checked_add(more).ok_or(OutOfMemory)?;
         let capacity = need.max(self.capacity.saturating_mul(2)).max(8);
@@ -75,6 +78,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
 }
 
 impl Growing<'_, '_, u8> {
+    #[cfg_attr(feature = "located", track_caller)]
     pub(crate) fn extend(&mut self, bytes: &[u8]) -> Result<(), OutOfMemory> {
         if self.capacity - self.len < bytes.len() {
             self.reserve(bytes.len())?;

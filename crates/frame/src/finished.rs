@@ -57,6 +57,7 @@ impl Arena {
     /// let finished = allod_frame::Arena::new().finish(|_| short); // would outlive `outside`
     /// ```
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn finish<T: ?Sized + 'static>(
         mut self,
         work: impl for<'f> FnOnce(&'f mut Open<'f, 'static>) -> &'f mut T,
@@ -142,6 +143,7 @@ impl<T: ?Sized> Ring<T> {
     /// Runs a frame and keeps its result; the oldest result goes, and its arena serves the new frame.
     ///
     /// As for [`Arena::finish`], what the closure borrows from outside cannot be stored in the frame.
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn frame(
         &mut self,
         work: impl for<'f> FnOnce(&'f mut Open<'f, 'static>) -> &'f mut T,

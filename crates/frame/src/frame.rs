@@ -1,10 +1,12 @@
 //! The handle of one frame: its cursor, its limit, and the bump.
 
+use crate::budgets;
 use crate::drops::Entry;
 use crate::error::OutOfMemory;
 use crate::guard::FrameGuard;
+use crate::located;
 use crate::open::Open;
-use crate::tags;
+use crate::watch;
 use allod_frame_core::chunk::{self, Core, Grown, distance, grow};
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -69,9 +71,10 @@ impl<'f> Frame<'f> {
     /// The size is rounded up to a multiple of the alignment (for a type it is one already), so that
     /// end and start are aligned alike and the chain from cursor to cursor is an addition and a mask.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub(crate) fn bump(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
         let size = padded(size, align);
-        tags::note(size);
+        watch::allocation(self, size, located::here())?;
         let cursor = self.cursor.get();
         // Padded sizes and alignments of layouts are at most isize::MAX and addresses lie in the
         // lower half, so the sum cannot overflow.
@@ -85,6 +88,7 @@ impl<'f> Frame<'f> {
     }
 
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     fn bump_slow(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
         // SAFETY: the frame's own core and limit.
         match unsafe { grow(self.core, self.limit.get(), size, align) } {
@@ -201,7 +205,7 @@ impl<'f> Frame<'f> {
     pub(crate) unsafe fn resize_newest(&self, block: *mut u8, layout: Layout) -> bool {
         let room = self.limit.get().addr() - block.addr();
         let size = padded(layout.size(), layout.align());
-        if size > room {
+        if size > room || !budgets::recharge(self, self.cursor.get().addr() - block.addr(), size) {
             return false;
         }
         self.cursor.set(block.wrapping_add(size));
@@ -214,6 +218,7 @@ impl<'f> Frame<'f> {
     /// `block` is the newest allocation and not used any more.
     #[inline(always)]
     pub(crate) unsafe fn free_newest(&self, block: *mut u8) {
+        budgets::recharge(self, self.cursor.get().addr() - block.addr(), 0);
         self.cursor.set(block);
     }
 }

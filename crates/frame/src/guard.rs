@@ -1,8 +1,11 @@
 //! Begin and end of a frame; checkpoints and rollback.
 
+use crate::budgets::{self, Charged};
 use crate::drops::{self, Entry};
 use crate::frame::Frame;
+use crate::located::Here;
 use crate::open::Open;
+use crate::watch::Watched;
 use allod_frame_core::chunk::Core;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -34,6 +37,7 @@ pub struct FrameGuard<'a> {
     frame: Frame<'a>,
     #[cfg(debug_assertions)]
     start: (*mut u8, *mut u8),
+    watched: Watched,
     arena: PhantomData<&'a mut ()>,
 }
 
@@ -43,17 +47,31 @@ pub struct Checkpoint {
     cursor: *mut u8,
     limit: *mut u8,
     drops: u64,
+    charged: Charged,
     core: NonNull<Core>,
     frame: u64,
 }
 
 impl<'a> FrameGuard<'a> {
+    /// The guard of a scope.
     #[inline(always)]
     pub(crate) fn new(frame: Frame<'a>) -> FrameGuard<'a> {
+        FrameGuard::watched(frame, Watched::scope())
+    }
+
+    /// The guard of a frame, begun `here`.
+    #[inline(always)]
+    pub(crate) fn begin(frame: Frame<'a>, here: Here) -> FrameGuard<'a> {
+        FrameGuard::watched(frame, Watched::begin(here))
+    }
+
+    #[inline(always)]
+    fn watched(frame: Frame<'a>, watched: Watched) -> FrameGuard<'a> {
         FrameGuard {
             #[cfg(debug_assertions)]
             start: (frame.cursor.get(), frame.limit.get()),
             frame,
+            watched,
             arena: PhantomData,
         }
     }
@@ -79,7 +97,9 @@ impl<'a> FrameGuard<'a> {
     /// Cursor, limit and drops of the frame, whose end does not happen.
     #[inline(always)]
     pub(crate) fn keep(self) -> (*mut u8, *mut u8, *mut Entry) {
-        let frame = &core::mem::ManuallyDrop::new(self).frame;
+        let mut guard = core::mem::ManuallyDrop::new(self);
+        let FrameGuard { frame, watched, .. } = &mut *guard;
+        watched.end(frame);
         (frame.cursor.get(), frame.limit.get(), frame.drops.get())
     }
 
@@ -96,6 +116,7 @@ impl<'a> FrameGuard<'a> {
                 cursor: self.frame.cursor.get(),
                 limit: self.frame.limit.get(),
                 drops: Entry::stamp(self.frame.drops.get()),
+                charged: budgets::charged(self.frame.drops.get()),
                 core: self.frame.core,
                 frame: self.frame.core.as_ref().frames,
             }
@@ -133,6 +154,7 @@ impl<'a> FrameGuard<'a> {
                 return;
             }
             frame.drops.set(drops::run(frame.drops.get(), to.drops));
+            budgets::restore(frame.drops.get(), to.charged);
             poison(frame.core, (to.cursor, to.limit), position);
         }
         frame.cursor.set(to.cursor);
@@ -143,6 +165,7 @@ impl<'a> FrameGuard<'a> {
 impl Drop for FrameGuard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
+        self.watched.end(&self.frame);
         let drops = self.frame.drops.get();
         if !drops.is_null() {
             // SAFETY: the frame ends, and with it every use of its values.

@@ -65,16 +65,49 @@ mod scratch;
 mod shared_pool;
 mod stream;
 mod sync;
+mod team;
+mod text;
+pub mod thread;
+mod watch;
+mod zero;
+
+// Features: a module of their own each, and one of empty functions when they are off.
+#[cfg(feature = "behaviour")]
+#[path = "behaviour/on.rs"]
+pub mod behaviour;
+#[cfg(not(feature = "behaviour"))]
+#[path = "behaviour/off.rs"]
+mod behaviour;
+#[cfg(feature = "budgets")]
+#[path = "budgets/on.rs"]
+pub mod budgets;
+#[cfg(not(feature = "budgets"))]
+#[path = "budgets/off.rs"]
+mod budgets;
+#[cfg(any(feature = "tracing", feature = "tracy"))]
+#[path = "export/on.rs"]
+mod export;
+#[cfg(not(any(feature = "tracing", feature = "tracy")))]
+#[path = "export/off.rs"]
+mod export;
+#[cfg(feature = "located")]
+#[path = "located/on.rs"]
+mod located;
+#[cfg(not(feature = "located"))]
+#[path = "located/off.rs"]
+mod located;
+#[cfg(feature = "stats")]
+#[path = "stats/on.rs"]
+pub mod stats;
+#[cfg(not(feature = "stats"))]
+#[path = "stats/off.rs"]
+mod stats;
 #[cfg(feature = "tags")]
 #[path = "tags/on.rs"]
 pub mod tags;
 #[cfg(not(feature = "tags"))]
 #[path = "tags/off.rs"]
 mod tags;
-mod team;
-mod text;
-pub mod thread;
-mod zero;
 
 pub use arena::Arena;
 pub use batch::Batch;

@@ -1,5 +1,6 @@
 //! Named phases of a frame, for reports.
 
+use crate::export::PhaseSpan;
 use crate::frame::Frame;
 use core::cell::RefCell;
 use core::fmt;
@@ -56,9 +57,11 @@ impl Phases {
         frame: &mut Frame<'f>,
         work: impl FnOnce(&mut Frame<'f>) -> R,
     ) -> R {
+        let span = PhaseSpan::begin(name);
         let (start, before) = (Instant::now(), frame.used());
         let result = work(frame);
         let (time, bytes) = (start.elapsed(), frame.used() - before);
+        span.end(bytes);
         let mut rows = self.0.borrow_mut();
         let at = rows.iter().position(|row| row.name == name).unwrap_or_else(|| {
             rows.push(Phase { name, runs: 0, bytes: 0, largest: 0, time: Duration::ZERO });

@@ -5,7 +5,9 @@
 //! generation of its own object, so a stale one finds another number. A slot whose generations are
 //! used up is retired.
 
+use crate::behaviour::PoolWatch;
 use crate::error::{OutOfMemory, or_panic};
+use crate::located::{self, Here};
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
@@ -66,6 +68,7 @@ pub struct Pool<T> {
     free: u32,
     /// The newest object of each group.
     groups: Vec<u32>,
+    watch: PoolWatch,
     owns: PhantomData<T>,
 }
 
@@ -77,6 +80,7 @@ unsafe impl<T: Sync> Sync for Pool<T> {}
 impl<T> Pool<T> {
     /// An empty pool; takes no memory for objects yet.
     #[must_use]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn new() -> Pool<T> {
         Pool {
             segments: [ptr::null_mut(); SEGMENTS],
@@ -84,6 +88,7 @@ impl<T> Pool<T> {
             live: 0,
             free: NIL,
             groups: std::vec![NIL],
+            watch: PoolWatch::new(located::here()),
             owns: PhantomData,
         }
     }
@@ -93,6 +98,7 @@ impl<T> Pool<T> {
     /// # Panics
     /// When memory is out or the pool has had 2^32 - 64 slots.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn insert(&mut self, value: T) -> Handle<T> {
         self.insert_in(Group(0), value)
     }
@@ -102,6 +108,7 @@ impl<T> Pool<T> {
     /// # Errors
     /// When memory is out; the object is dropped then.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_insert(&mut self, value: T) -> Result<Handle<T>, OutOfMemory> {
         self.try_insert_in(Group(0), value)
     }
@@ -118,6 +125,7 @@ impl<T> Pool<T> {
     /// # Panics
     /// As [`insert`](Pool::insert), and when the group is of another pool that has more groups.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn insert_in(&mut self, group: Group, value: T) -> Handle<T> {
         or_panic(self.try_insert_in(group, value))
     }
@@ -130,9 +138,10 @@ impl<T> Pool<T> {
     /// # Panics
     /// When the group is of another pool that has more groups.
     #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_insert_in(&mut self, group: Group, value: T) -> Result<Handle<T>, OutOfMemory> {
         let newest = self.groups[group.0 as usize];
-        let index = if self.free == NIL { self.fresh()? } else { self.free };
+        let index = if self.free == NIL { self.fresh(located::here())? } else { self.free };
         // SAFETY: a slot of ours without an object; neighbours are slots of ours.
         unsafe {
             let slot = self.slot(index);
@@ -275,7 +284,7 @@ impl<T> Pool<T> {
 
     /// A slot never used before, with a segment around it.
     #[cold]
-    fn fresh(&mut self) -> Result<u32, OutOfMemory> {
+    fn fresh(&mut self, here: Here) -> Result<u32, OutOfMemory> {
         let index = self.used as usize;
         let k = (index / FIRST + 1).ilog2() as usize;
         if k >= SEGMENTS {
@@ -295,6 +304,7 @@ impl<T> Pool<T> {
         // SAFETY: within the segment, never used before.
         unsafe { self.slot(self.used).write(slot) };
         self.used += 1;
+        self.watch.grew::<T>(self.used as usize, here);
         Ok(index as u32)
     }
 

@@ -1,6 +1,8 @@
 //! Promotion: values that leave their frame on purpose.
 
+use crate::behaviour;
 use crate::frame::Frame;
+use crate::located;
 use crate::pool::{Handle, Pool};
 use std::borrow::ToOwned;
 use std::boxed::Box;
@@ -18,8 +20,9 @@ impl Frame<'_> {
     /// assert_eq!(*kept, [1, 2, 3, 4]);
     /// ```
     #[inline]
-    #[track_caller]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn promote<T: Clone>(&self, value: &T) -> Box<T> {
+        behaviour::promoted(size_of::<T>(), located::here());
         Box::new(value.clone())
     }
 
@@ -31,8 +34,9 @@ impl Frame<'_> {
     /// assert_eq!(name, "1!");
     /// ```
     #[inline]
-    #[track_caller]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn promote_owned<T: ToOwned + ?Sized>(&self, value: &T) -> T::Owned {
+        behaviour::promoted(size_of_val(value), located::here());
         value.to_owned()
     }
 
@@ -48,8 +52,9 @@ impl Frame<'_> {
     /// assert_eq!(pool.get(handle), Some(&(1, 2)));
     /// ```
     #[inline]
-    #[track_caller]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn promote_to_pool<T: Clone>(&self, value: &T, pool: &mut Pool<T>) -> Handle<T> {
+        behaviour::promoted(size_of::<T>(), located::here());
         pool.insert(value.clone())
     }
 }

@@ -4,7 +4,7 @@ use crate::pool::{Handle, Pool};
 use crate::thread;
 use core::fmt;
 use std::boxed::Box;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A pool that threads use at the same time.
 ///
@@ -40,18 +40,23 @@ pub struct SharedHandle<T> {
 impl<T> SharedPool<T> {
     /// An empty pool with `shards` shards, at least one: as many as threads insert at the same time.
     #[must_use]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn new(shards: usize) -> Self {
-        let shards = (0..shards.max(1)).map(|_| Shard(Mutex::new(Pool::new()))).collect();
-        SharedPool { shards }
+        let mut all = std::vec::Vec::new();
+        for _ in 0..shards.max(1) {
+            all.push(Shard(Mutex::new(Pool::new())));
+        }
+        SharedPool { shards: all.into() }
     }
 
     /// Moves an object into the calling thread's shard.
     ///
     /// # Panics
     /// When memory is out.
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn insert(&self, value: T) -> SharedHandle<T> {
         let shard = thread::index().unwrap_or(0) % self.shards.len();
-        let handle = self.on(shard, |pool| pool.insert(value));
+        let handle = self.lock(shard).insert(value);
         SharedHandle { shard: shard as u32, handle }
     }
 
@@ -97,9 +102,13 @@ impl<T> SharedPool<T> {
         self.len() == 0
     }
 
-    /// A panic under the lock leaves a pool whole, so poisoning is passed over.
     fn on<R>(&self, shard: usize, work: impl FnOnce(&mut Pool<T>) -> R) -> R {
-        work(&mut self.shards[shard].0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.lock(shard))
+    }
+
+    /// A panic under the lock leaves a pool whole, so poisoning is passed over.
+    fn lock(&self, shard: usize) -> MutexGuard<'_, Pool<T>> {
+        self.shards[shard].0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -18,6 +18,7 @@ impl<'f> Frame<'f> {
     /// });
     /// ```
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_str(&self, text: &str) -> &'f mut str {
         or_panic(self.try_alloc_str(text))
     }
@@ -27,6 +28,7 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// When memory is out.
     #[inline(always)]
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_str(&self, text: &str) -> Result<&'f mut str, OutOfMemory> {
         let bytes = self.try_alloc_slice_copy(text.as_bytes())?;
         // SAFETY: a copy of a string.
@@ -45,6 +47,7 @@ impl<'f> Frame<'f> {
     ///     assert_eq!(text, "3 of 10");
     /// });
     /// ```
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_fmt(&self, text: fmt::Arguments<'_>) -> &'f mut str {
         or_panic(self.try_alloc_fmt(text))
     }
@@ -56,6 +59,7 @@ impl<'f> Frame<'f> {
     ///
     /// # Panics
     /// When a `Display` implementation returns an error.
+    #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_fmt(&self, text: fmt::Arguments<'_>) -> Result<&'f mut str, OutOfMemory> {
         if let Some(text) = text.as_str() {
             return self.try_alloc_str(text);

@@ -6,6 +6,7 @@
 use crate::error::or_panic;
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
+use crate::located;
 use crate::open::Open;
 use allod_frame_core::thread::Taken;
 pub use allod_frame_core::thread::{MAX_THREADS, index, trim};
@@ -26,12 +27,13 @@ pub use allod_frame_core::thread::{MAX_THREADS, index, trim};
 /// assert_eq!(total, 30);
 /// ```
 #[inline]
+#[cfg_attr(feature = "located", track_caller)]
 pub fn frame<'env, R>(work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> R) -> R {
     let taken = or_panic(Taken::take());
     // SAFETY: the core is ours until `taken` is dropped, which happens after the guard's drop.
     unsafe {
         (*taken.core.as_ptr()).frames += 1;
-        let mut guard = FrameGuard::new(Frame::start(taken.core));
+        let mut guard = FrameGuard::begin(Frame::start(taken.core), located::here());
         work(guard.frame_mut())
     }
 }

@@ -1,0 +1,59 @@
+//! What the features see of a frame: its beginning, its end, its allocations.
+//!
+//! Every function here is empty, and every type without size, when the features are off.
+
+use crate::behaviour;
+use crate::budgets;
+use crate::error::OutOfMemory;
+use crate::export;
+use crate::frame::Frame;
+use crate::located::Here;
+use crate::stats;
+use crate::tags;
+
+/// What the features keep with an open frame; scopes are not watched.
+pub(crate) struct Watched {
+    counted: stats::Counted,
+    behaviour: behaviour::Begun,
+    span: export::FrameSpan,
+}
+
+impl Watched {
+    /// A frame begins.
+    #[inline(always)]
+    pub(crate) fn begin(here: Here) -> Watched {
+        Watched {
+            counted: stats::Counted::FRAME,
+            behaviour: behaviour::Begun::begin(here),
+            span: export::FrameSpan::begin(),
+        }
+    }
+
+    /// A scope begins.
+    #[inline(always)]
+    pub(crate) fn scope() -> Watched {
+        Watched {
+            counted: stats::Counted::SCOPE,
+            behaviour: behaviour::Begun::SCOPE,
+            span: export::FrameSpan::SCOPE,
+        }
+    }
+
+    /// The frame or scope ends.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, frame: &Frame<'_>) {
+        self.counted.end(|| frame.used());
+        self.behaviour.end();
+        self.span.end(|| frame.used());
+    }
+}
+
+/// An allocation of `bytes` is about to be made in a frame; a budget may refuse it.
+#[inline(always)]
+pub(crate) fn allocation(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<(), OutOfMemory> {
+    budgets::charge(frame, bytes, here)?;
+    stats::note(bytes);
+    tags::note(bytes);
+    behaviour::note(bytes, here);
+    Ok(())
+}
