@@ -114,13 +114,20 @@ impl<'f> Frame<'f> {
 
     /// Enters a drop of `count` values from `value` on.
     fn register<T>(&self, entry: &'f mut MaybeUninit<Entry>, value: *mut T, count: usize) {
-        // SAFETY: the core is live, and only this frame uses it now.
-        let stamp = unsafe {
+        self.enter(NonNull::from(entry).cast(), |stamp, older| {
+            Entry::new(stamp, older, value, count)
+        });
+    }
+
+    /// Makes an entry, of a stamp and its elder, the newest.
+    pub(crate) fn enter(&self, room: NonNull<Entry>, make: impl FnOnce(u64, *mut Entry) -> Entry) {
+        // SAFETY: the core is live, and only this frame uses it now; the room is the frame's and new.
+        unsafe {
             let drops = &raw mut (*self.core.as_ptr()).drops;
             *drops += 1;
-            *drops
-        };
-        self.drops.set(entry.write(Entry::new(stamp, self.drops.get(), value, count)));
+            room.write(make(*drops, self.drops.get()));
+        }
+        self.drops.set(room.as_ptr());
     }
 
     /// Moves a value into the frame that is never dropped, whatever its type.

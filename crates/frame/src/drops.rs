@@ -7,13 +7,13 @@ use core::ptr;
 
 /// One registered drop.
 pub(crate) struct Entry {
-    older: *mut Entry,
+    pub(crate) older: *mut Entry,
     /// Counts up over the arena's life and is never used twice, so that a checkpoint knows which
     /// entries are newer than itself even after other rollbacks.
-    stamp: u64,
-    value: *mut u8,
-    count: usize,
-    drop: unsafe fn(*mut u8, usize),
+    pub(crate) stamp: u64,
+    pub(crate) value: *mut u8,
+    pub(crate) count: usize,
+    pub(crate) drop: unsafe fn(*mut u8, usize),
 }
 
 impl Entry {

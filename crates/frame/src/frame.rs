@@ -73,8 +73,14 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
     pub(crate) fn bump(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
+        watch::allocation(self, padded(size, align), located::here())?;
+        self.take(size, align)
+    }
+
+    /// The bump, seen by no feature.
+    #[inline(always)]
+    pub(crate) fn take(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
         let size = padded(size, align);
-        watch::allocation(self, size, located::here())?;
         let cursor = self.cursor.get();
         // Padded sizes and alignments of layouts are at most isize::MAX and addresses lie in the
         // lower half, so the sum cannot overflow.
@@ -88,7 +94,6 @@ impl<'f> Frame<'f> {
     }
 
     #[inline(always)]
-    #[cfg_attr(feature = "located", track_caller)]
     fn bump_slow(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
         // SAFETY: the frame's own core and limit.
         match unsafe { grow(self.core, self.limit.get(), size, align) } {
@@ -97,7 +102,10 @@ impl<'f> Frame<'f> {
                 self.limit.set(limit);
                 Ok(block)
             }
-            None => Err(OutOfMemory),
+            None => {
+                budgets::memory_is_out();
+                Err(OutOfMemory)
+            }
         }
     }
 
@@ -205,7 +213,7 @@ impl<'f> Frame<'f> {
     pub(crate) unsafe fn resize_newest(&self, block: *mut u8, layout: Layout) -> bool {
         let room = self.limit.get().addr() - block.addr();
         let size = padded(layout.size(), layout.align());
-        if size > room || !budgets::recharge(self, self.cursor.get().addr() - block.addr(), size) {
+        if size > room || !watch::resized(self, self.cursor.get().addr() - block.addr(), size) {
             return false;
         }
         self.cursor.set(block.wrapping_add(size));
@@ -218,7 +226,7 @@ impl<'f> Frame<'f> {
     /// `block` is the newest allocation and not used any more.
     #[inline(always)]
     pub(crate) unsafe fn free_newest(&self, block: *mut u8) {
-        budgets::recharge(self, self.cursor.get().addr() - block.addr(), 0);
+        watch::resized(self, self.cursor.get().addr() - block.addr(), 0);
         self.cursor.set(block);
     }
 }

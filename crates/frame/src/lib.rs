@@ -61,6 +61,8 @@ mod open;
 mod phases;
 mod pool;
 mod promote;
+#[cfg(any(feature = "stats", feature = "tags"))]
+mod rows;
 mod scratch;
 mod shared_pool;
 mod stream;

@@ -57,3 +57,15 @@ pub(crate) fn allocation(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<
     behaviour::note(bytes, here);
     Ok(())
 }
+
+/// The newest block is about to change from `old` bytes to `new` where it is; false when a budget
+/// wants it to be a new allocation, which it can refuse.
+#[inline(always)]
+pub(crate) fn resized(frame: &Frame<'_>, old: usize, new: usize) -> bool {
+    if !budgets::recharge(frame, old, new) {
+        return false;
+    }
+    stats::grown(new.saturating_sub(old));
+    tags::grown(new.saturating_sub(old));
+    true
+}

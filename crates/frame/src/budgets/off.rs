@@ -34,3 +34,7 @@ pub(crate) unsafe fn restore(_newest: *mut Entry, _to: Charged) {}
 /// Panics with the reason when a budget refused the allocation: no code.
 #[inline(always)]
 pub(crate) fn panic_if_refused() {}
+
+/// Memory is out: no code.
+#[inline(always)]
+pub(crate) fn memory_is_out() {}

@@ -1,1 +1,432 @@
-//! The feature's module.
+//! Budgets: limits for the memory in use, of a tag, a thread, the program (feature `budgets`).
+//!
+//! In use is what frames have allocated that have not ended. An allocation is charged to the tag in
+//! force, to the tags it is a part of, to the thread and to the program. What a frame was charged is
+//! entered in the frame itself, as a [registered drop](crate::Frame::alloc_drop) is: so it is put
+//! back when the frame or scope ends, is rolled back, or is dropped by another thread.
+//!
+//! ```text
+//!  allocation -> credit of (thread, tag)     one compare, no atomic read-modify-write
+//!                  | used up
+//!                  v
+//!                tag -> tags above -> thread -> program      fetch_add each, against the hard limits
+//! ```
+//!
+//! **Credit.** Far from every limit a thread reserves more than it needs (a 32nd of the room up to
+//! the next limit, at most 64 KiB) and allocates from that. Within 128 KiB of a limit it reserves
+//! exactly. So limits are exact for one thread; among several a limit may be met earlier by what the
+//! others hold reserved, and never later.
+
+mod account;
+mod event;
+
+pub use account::Limits;
+pub use event::{Event, Level, Whose, on_event, refused};
+pub(crate) use event::{memory_is_out, panic_if_refused};
+
+use crate::drops::Entry;
+use crate::error::OutOfMemory;
+use crate::frame::Frame;
+use crate::located::Here;
+use crate::rows::row_a_thread;
+use crate::tags::{self, MAX_TAGS, Tag};
+use account::Account;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The most that a thread reserves ahead for one tag.
+const MOST: usize = 64 << 10;
+/// Less is not reserved ahead.
+const LEAST: usize = 4 << 10;
+
+/// Whose budget [`set`], [`limits`] and [`used`] are about.
+#[derive(Clone, Copy, Debug)]
+pub enum Of<'a> {
+    /// A tag's and its parts'.
+    Tag(&'a Tag),
+    /// The calling thread's; it ends with the thread.
+    Thread,
+    /// The whole program's.
+    Program,
+}
+
+static TAGS: [Account; MAX_TAGS] = [const { Account::new() }; MAX_TAGS];
+static PROGRAM: Account = Account::new();
+/// Counts changes of limits; credits of an earlier time go back before they are used.
+static CHANGES: AtomicUsize = AtomicUsize::new(0);
+
+/// What a thread has reserved for one tag and not allocated.
+struct Slot {
+    /// Written by its thread alone.
+    credit: AtomicUsize,
+    tag: usize,
+}
+
+/// A thread's account and its credit with the others'.
+#[repr(C)]
+struct Purse {
+    /// First, so that a slot's address and tag give the purse's.
+    slots: [Slot; MAX_TAGS],
+    thread: Account,
+    /// The changes of limits that the credits know of.
+    changes: AtomicUsize,
+}
+
+impl Default for Purse {
+    fn default() -> Purse {
+        Purse {
+            slots: core::array::from_fn(|tag| Slot { credit: AtomicUsize::new(0), tag }),
+            thread: Account::new(),
+            changes: AtomicUsize::new(0),
+        }
+    }
+}
+
+row_a_thread!(PURSES: Purse, fit |purse| purse.thread.used() == 0, leave |purse| {
+    purse.settle();
+    purse.thread.set(Limits::none());
+});
+
+/// Sets the limits of a budget, in place of those it had; from any thread, at any time.
+///
+/// What is in use already stays; when it exceeds the hard limit, the next allocations are refused
+/// until enough is freed.
+///
+/// ```
+/// use allod_frame::{Arena, budgets::{self, Limits, Of}, tags::Tag};
+/// static AI: Tag = Tag::new("ai-with-a-budget");
+/// budgets::set(Of::Tag(&AI), Limits::none().hard(1000));
+///
+/// let mut arena = Arena::new();
+/// for _ in 0..10 {
+///     arena.frame(|f| AI.with(|| {
+///         f.alloc([0u8; 900]);
+///         assert!(f.try_alloc([0u8; 200]).is_err());
+///         let refused = budgets::refused().unwrap();
+///         assert_eq!((refused.used, refused.limit, refused.asked), (900, 1000, 200));
+///     }));
+///     assert_eq!(budgets::used(Of::Tag(&AI)), 0); // the frame has ended
+/// }
+/// ```
+///
+/// # Panics
+/// When the program has too many tags, as [`Tag::enter`].
+pub fn set(of: Of<'_>, limits: Limits) {
+    with_account(of, |account| account.set(limits));
+    CHANGES.fetch_add(1, Relaxed);
+}
+
+/// The limits of a budget.
+///
+/// # Panics
+/// As [`set`].
+#[must_use]
+pub fn limits(of: Of<'_>) -> Limits {
+    with_account(of, Account::limits).unwrap_or_default()
+}
+
+/// Bytes in use of a budget, without what threads hold reserved. Exact when no thread allocates.
+///
+/// # Panics
+/// As [`set`].
+#[must_use]
+pub fn used(of: Of<'_>) -> usize {
+    let which = match of {
+        Of::Tag(tag) => Which::Tag(tag.row()),
+        Of::Thread => Which::Thread,
+        Of::Program => Which::Program,
+    };
+    in_use(which, with_account(of, Account::used).unwrap_or(0))
+}
+
+/// What is in use of an account that has taken so many bytes.
+fn in_use(which: Which, taken: usize) -> usize {
+    let here = own();
+    let mut reserved = 0;
+    PURSES.each(|purse| {
+        let within = |slot: &&Slot| match which {
+            Which::Tag(row) => is_part_of(slot.tag, row),
+            Which::Thread => here.is_some_and(|here| ptr::eq(here, purse)),
+            Which::Program => true,
+        };
+        let credits = purse.slots.iter().filter(within);
+        reserved += credits.map(|slot| slot.credit.load(Relaxed)).sum::<usize>();
+    });
+    taken.saturating_sub(reserved)
+}
+
+fn with_account<R>(of: Of<'_>, work: impl FnOnce(&Account) -> R) -> Option<R> {
+    match of {
+        Of::Tag(tag) => Some(work(&TAGS[tag.row()])),
+        Of::Thread => own().map(|purse| work(&purse.thread)),
+        Of::Program => Some(work(&PROGRAM)),
+    }
+}
+
+fn is_part_of(mut tag: usize, whole: usize) -> bool {
+    while tag != whole && tag != 0 {
+        tag = tags::parent(tag);
+    }
+    tag == whole
+}
+
+impl Purse {
+    fn slot(&self, tag: usize) -> *const Slot {
+        // Derived from the whole purse, so that `Purse::of` may go back.
+        ptr::from_ref(self).cast::<Slot>().wrapping_add(tag)
+    }
+
+    /// The purse of a slot.
+    ///
+    /// # Safety
+    /// The slot came from [`Purse::slot`].
+    unsafe fn of(slot: *const Slot) -> &'static Purse {
+        // SAFETY: slots come first and in the order of tags; purses are never freed.
+        unsafe { &*slot.sub((*slot).tag).cast::<Purse>() }
+    }
+
+    /// The accounts that an allocation under a tag is charged to.
+    fn accounts(&self, tag: usize) -> impl Iterator<Item = (Which, &Account)> {
+        let above = core::iter::successors(Some(tag), |tag| Some(tags::parent(*tag)));
+        let tags = above.take_while(|tag| *tag != 0).map(|tag| (Which::Tag(tag), &TAGS[tag]));
+        tags.chain([(Which::Thread, &self.thread), (Which::Program, &PROGRAM)])
+    }
+
+    /// What may be reserved ahead for a tag.
+    fn allowance(&self, tag: usize) -> usize {
+        let room = self.accounts(tag).map(|(_, account)| account.room()).min();
+        let ahead = (room.unwrap_or(0) / 32).min(MOST);
+        if ahead < LEAST { 0 } else { ahead }
+    }
+
+    /// Reserves bytes in all accounts of a tag, or says which one refused.
+    fn take(&self, tag: usize, bytes: usize) -> Result<(), Which> {
+        let may_exceed = event::inside();
+        for (at, (whose, account)) in self.accounts(tag).enumerate() {
+            if !account.take(bytes, may_exceed) {
+                self.accounts(tag).take(at).for_each(|(_, account)| account.give(bytes));
+                return Err(whose);
+            }
+        }
+        let credit = &self.slots[tag].credit;
+        credit.store(credit.load(Relaxed) + bytes, Relaxed);
+        Ok(())
+    }
+
+    /// Puts bytes back in all accounts of a tag.
+    fn give(&self, tag: usize, bytes: usize) {
+        self.accounts(tag).for_each(|(_, account)| account.give(bytes));
+    }
+
+    /// Puts all credit back; the purse's own thread calls this.
+    fn settle(&self) {
+        for slot in &self.slots {
+            let credit = slot.credit.load(Relaxed);
+            if credit != 0 {
+                slot.credit.store(0, Relaxed);
+                self.give(slot.tag, credit);
+            }
+        }
+    }
+
+    /// Credit of at least `bytes` for a tag.
+    fn reserve(&self, tag: usize, bytes: usize) -> Result<(), Which> {
+        let changes = CHANGES.load(Relaxed);
+        if self.changes.swap(changes, Relaxed) != changes {
+            self.settle();
+        }
+        let credit = self.slots[tag].credit.load(Relaxed);
+        if credit >= bytes {
+            return Ok(());
+        }
+        let need = bytes - credit;
+        self.take(tag, need.max(self.allowance(tag))).or_else(|_| {
+            // What this thread holds reserved for other tags may be what is missing.
+            self.settle();
+            self.take(tag, bytes)
+        })
+    }
+}
+
+/// Charges an allocation to its budgets, or refuses it.
+#[inline(always)]
+pub(crate) fn charge(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<(), OutOfMemory> {
+    let Some(purse) = own() else { return Ok(()) };
+    let tag = tags::current();
+    if charge_credit(frame, purse, tag, bytes) {
+        return Ok(());
+    }
+    charge_accounts(frame, purse, tag, bytes, here)
+}
+
+/// Charges the credit, if the frame's newest charge is of this thread and tag and there is enough.
+#[inline(always)]
+fn charge_credit(frame: &Frame<'_>, purse: &Purse, tag: usize, bytes: usize) -> bool {
+    let newest = frame.drops.get();
+    let credit = &purse.slots[tag].credit;
+    let left = credit.load(Relaxed);
+    let current = purse.changes.load(Relaxed) == CHANGES.load(Relaxed);
+    if left < bytes || !current || !is_charge(newest, purse.slot(tag)) {
+        return false;
+    }
+    credit.store(left - bytes, Relaxed);
+    // SAFETY: a live entry of this frame, and no user's, for its value is a slot.
+    unsafe { (*newest).count += bytes };
+    true
+}
+
+#[inline(always)]
+fn is_charge(newest: *mut Entry, slot: *const Slot) -> bool {
+    // SAFETY: null or a live entry.
+    !newest.is_null() && unsafe { (*newest).value.cast_const().cast() == slot }
+}
+
+#[cold]
+#[inline(never)]
+fn charge_accounts(
+    frame: &Frame<'_>,
+    purse: &'static Purse,
+    tag: usize,
+    bytes: usize,
+    here: Here,
+) -> Result<(), OutOfMemory> {
+    let event = |(which, account): (Which, &Account), level, limit| Event {
+        whose: which.named(),
+        level,
+        used: in_use(which, account.used()),
+        limit,
+        asked: bytes,
+        tag: tags::name(tag),
+        location: here.0,
+    };
+    if let Err(refused) = purse.reserve(tag, bytes) {
+        if let Some(by) = purse.accounts(tag).find(|(which, _)| *which == refused) {
+            event::tell(&event(by, Level::Hard, by.1.hard()));
+        }
+        return Err(OutOfMemory);
+    }
+    for by in purse.accounts(tag) {
+        if let Some(soft) = by.1.newly_exceeded() {
+            event::tell(&event(by, Level::Soft, soft));
+        }
+    }
+    enter(frame, purse, tag)?;
+    // The callback may have used or settled the credit: what it left is made up without a limit.
+    let credit = purse.slots[tag].credit.load(Relaxed);
+    if credit < bytes {
+        for (_, account) in purse.accounts(tag) {
+            account.take(bytes - credit, true);
+        }
+    }
+    purse.slots[tag].credit.store(credit.saturating_sub(bytes), Relaxed);
+    // SAFETY: entered above.
+    unsafe { (*frame.drops.get()).count += bytes };
+    Ok(())
+}
+
+/// Makes the frame's newest entry a charge of this thread and tag.
+fn enter(frame: &Frame<'_>, purse: &Purse, tag: usize) -> Result<(), OutOfMemory> {
+    let slot = purse.slot(tag);
+    if !is_charge(frame.drops.get(), slot) {
+        let room = frame.take(size_of::<Entry>(), align_of::<Entry>())?;
+        frame.enter(room.cast(), |stamp, older| Entry {
+            older,
+            stamp,
+            value: slot.cast_mut().cast(),
+            count: 0,
+            drop: put_back,
+        });
+    }
+    Ok(())
+}
+
+/// Puts a charge back: the drop of its entry. To the credit, if that is the calling thread's own.
+///
+/// # Safety
+/// The value is a slot.
+unsafe fn put_back(slot: *mut u8, bytes: usize) {
+    let slot = slot.cast_const().cast::<Slot>();
+    // SAFETY: the caller's contract.
+    let (purse, tag) = unsafe { (Purse::of(slot), (*slot).tag) };
+    if !own().is_some_and(|own| ptr::eq(own, purse)) {
+        return purse.give(tag, bytes);
+    }
+    let credit = &purse.slots[tag].credit;
+    let all = credit.load(Relaxed) + bytes;
+    let keep = if all <= purse.allowance(tag) { all } else { 0 };
+    credit.store(keep, Relaxed);
+    if keep == 0 && all != 0 {
+        purse.give(tag, all);
+    }
+}
+
+/// Changes the charge of the newest block from `old` bytes to `new`; false when that cannot be done
+/// in place, for want of budget or because the tag is another.
+#[inline]
+pub(crate) fn recharge(frame: &Frame<'_>, old: usize, new: usize) -> bool {
+    let Some(purse) = own() else { return true };
+    let tag = tags::current();
+    if new > old {
+        return charge_credit(frame, purse, tag, new - old)
+            || is_charge(frame.drops.get(), purse.slot(tag))
+                && purse.reserve(tag, new - old).is_ok()
+                && charge_credit(frame, purse, tag, new - old);
+    }
+    let newest = frame.drops.get();
+    if is_charge(newest, purse.slot(tag)) {
+        // SAFETY: a live entry of this frame; never more is put back than it holds.
+        unsafe {
+            let bytes = (old - new).min((*newest).count);
+            (*newest).count -= bytes;
+            put_back((*newest).value, bytes);
+        }
+    }
+    true
+}
+
+/// How much of a frame's newest entry a checkpoint keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Charged(usize);
+
+/// The count of the newest entry.
+///
+/// # Safety
+/// `newest` is null or a live entry.
+pub(crate) unsafe fn charged(newest: *mut Entry) -> Charged {
+    // SAFETY: the caller's contract.
+    Charged(NonNull::new(newest).map_or(0, |entry| unsafe { entry.as_ref().count }))
+}
+
+/// Puts back what the newest entry was charged since a checkpoint. Only charges ever grow, so any
+/// other entry is left as it is.
+///
+/// # Safety
+/// `newest` is null or the live entry that was the newest at the checkpoint.
+pub(crate) unsafe fn restore(newest: *mut Entry, to: Charged) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if !newest.is_null() && (*newest).count > to.0 {
+            let more = (*newest).count - to.0;
+            (*newest).count = to.0;
+            ((*newest).drop)((*newest).value, more);
+        }
+    }
+}
+
+/// Which account, by row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Tag(usize),
+    Thread,
+    Program,
+}
+
+impl Which {
+    fn named(self) -> Whose {
+        match self {
+            Which::Tag(row) => Whose::Tag(tags::name(row)),
+            Which::Thread => Whose::Thread,
+            Which::Program => Whose::Program,
+        }
+    }
+}

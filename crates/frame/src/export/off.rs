@@ -32,3 +32,13 @@ impl PhaseSpan {
     #[inline(always)]
     pub(crate) fn end(self, _bytes: usize) {}
 }
+
+/// A budget's event: no code.
+#[inline(always)]
+#[allow(dead_code, reason = "called by the feature `budgets`")]
+pub(crate) fn budget<E>(_: &E) {}
+
+/// A finding: no code.
+#[inline(always)]
+#[allow(dead_code, reason = "called by the feature `behaviour`")]
+pub(crate) fn finding<F>(_: &F) {}

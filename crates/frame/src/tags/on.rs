@@ -1,13 +1,15 @@
 //! Tags: which part of a program allocates how much in its frames (feature `tags`).
 //!
 //! Each thread counts into rows of its own, which only it writes, so counting is no atomic
-//! read-modify-write; a snapshot adds up the rows of all threads.
+//! read-modify-write; a snapshot adds up the rows of all threads. Tags nest twice over: a guard
+//! restores the tag that was in force, and a name like `ai/paths` is a part of `ai`.
 
+use crate::rows::row_a_thread;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread_local;
 use std::vec::Vec;
 
@@ -15,6 +17,9 @@ use std::vec::Vec;
 pub const MAX_TAGS: usize = 64;
 
 /// A name that allocations are counted under.
+///
+/// A slash in a name makes it a part of another: `ai/paths` counts by itself, and for
+/// [`Snapshot::total`] and for budgets also as `ai`.
 ///
 /// ```
 /// use allod_frame::{Arena, tags::{Tag, snapshot}};
@@ -31,6 +36,7 @@ pub const MAX_TAGS: usize = 64;
 /// let used = snapshot().since(&before);
 /// assert_eq!(used.of("ai").map(|u| (u.allocations, u.bytes)), Some((2, 128)));
 /// assert_eq!(used.of("ai/paths").map(|u| (u.allocations, u.bytes)), Some((1, 1000)));
+/// assert_eq!(used.total("ai").bytes, 1128);
 /// println!("{used}");
 /// ```
 #[derive(Debug)]
@@ -48,8 +54,8 @@ pub struct Tagged {
     thread: PhantomData<*mut ()>,
 }
 
-/// What one tag has allocated, nested tags not included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What one tag has allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
     /// The tag's name; empty for what has no tag.
     pub name: &'static str,
@@ -69,58 +75,78 @@ struct Row {
     bytes: AtomicU64,
 }
 
-/// A thread's rows.
-struct Rows([Row; MAX_TAGS]);
+/// A thread's rows, one a tag.
+struct Table([Row; MAX_TAGS]);
 
-/// The rows of the threads, those of ended threads added up, and the tags' names.
-struct Registry {
-    names: Vec<&'static str>,
-    threads: Vec<Arc<Rows>>,
-    ended: [(u64, u64); MAX_TAGS],
+impl Default for Table {
+    fn default() -> Table {
+        Table(core::array::from_fn(|_| Row::default()))
+    }
 }
 
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { names: Vec::new(), threads: Vec::new(), ended: [(0, 0); MAX_TAGS] });
+row_a_thread!(TABLES: Table, fit |_| true, leave |_| {});
 
-/// A thread's rows as the thread holds them; when it ends they are added to the ended ones'.
-struct Own(Arc<Rows>);
+/// The tags' names: row `i + 1` has the name `i`.
+static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+
+/// The row of the tag that each tag is a part of; row 0 for none.
+static PARENTS: [AtomicUsize; MAX_TAGS] = [const { AtomicUsize::new(0) }; MAX_TAGS];
 
 thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(0) };
-    static OWN: Own = Own::new();
 }
 
-impl Own {
-    fn new() -> Own {
-        let rows = Arc::new(Rows(core::array::from_fn(|_| Row::default())));
-        registry().threads.push(rows.clone());
-        Own(rows)
-    }
+fn names() -> MutexGuard<'static, Vec<&'static str>> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Drop for Own {
-    fn drop(&mut self) {
-        let mut registry = registry();
-        for (sum, row) in registry.ended.iter_mut().zip(&self.0.0) {
-            sum.0 += row.allocations.load(Relaxed);
-            sum.1 += row.bytes.load(Relaxed);
-        }
-        registry.threads.retain(|rows| !Arc::ptr_eq(rows, &self.0));
-    }
-}
-
-fn registry() -> MutexGuard<'static, Registry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+/// The row of the tag in force.
+#[inline(always)]
+pub(crate) fn current() -> usize {
+    CURRENT.get()
 }
 
 /// Notes an allocation under the tag in force. After the thread's locals are gone, nothing is noted.
-#[inline]
+#[inline(always)]
 pub(crate) fn note(bytes: usize) {
-    let _ = OWN.try_with(|own| {
-        let row = &own.0.0[CURRENT.get()];
+    if let Some(table) = own() {
+        let row = &table.0[current()];
         row.allocations.store(row.allocations.load(Relaxed) + 1, Relaxed);
         row.bytes.store(row.bytes.load(Relaxed) + bytes as u64, Relaxed);
-    });
+    }
+}
+
+/// Notes that the newest allocation grows, under the tag in force.
+#[inline]
+pub(crate) fn grown(bytes: usize) {
+    if let Some(table) = own() {
+        let row = &table.0[current()];
+        row.bytes.store(row.bytes.load(Relaxed) + bytes as u64, Relaxed);
+    }
+}
+
+/// A tag's name by its row; empty for no tag.
+#[allow(dead_code, reason = "for the features that build on tags")]
+pub(crate) fn name(row: usize) -> &'static str {
+    if row == 0 { "" } else { names()[row - 1] }
+}
+
+/// The row of the tag that this one is a part of; 0 for none.
+#[allow(dead_code, reason = "for the features that build on tags")]
+pub(crate) fn parent(row: usize) -> usize {
+    PARENTS[row].load(Relaxed)
+}
+
+/// The row of a name, entered with the tags it is a part of if it is new.
+fn enter_name(names: &mut Vec<&'static str>, name: &'static str) -> usize {
+    if let Some(known) = names.iter().position(|n| *n == name) {
+        return known + 1;
+    }
+    let parent = name.rfind('/').map_or(0, |slash| enter_name(names, &name[..slash]));
+    assert!(names.len() + 1 < MAX_TAGS, "more than {MAX_TAGS} tags");
+    names.push(name);
+    PARENTS[names.len()].store(parent, Relaxed);
+    names.len()
 }
 
 impl Tag {
@@ -128,6 +154,12 @@ impl Tag {
     #[must_use]
     pub const fn new(name: &'static str) -> Tag {
         Tag { name, row: AtomicUsize::new(0) }
+    }
+
+    /// The tag's name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
     }
 
     /// Counts what the calling thread allocates in frames under this tag until the guard is dropped.
@@ -147,20 +179,14 @@ impl Tag {
         work()
     }
 
-    fn row(&self) -> usize {
+    pub(crate) fn row(&self) -> usize {
         let row = self.row.load(Relaxed);
         if row != 0 {
             return row;
         }
-        let mut registry = registry();
-        let known = registry.names.iter().position(|name| *name == self.name);
-        let at = known.unwrap_or_else(|| {
-            assert!(registry.names.len() + 1 < MAX_TAGS, "more than {MAX_TAGS} tags");
-            registry.names.push(self.name);
-            registry.names.len() - 1
-        });
-        self.row.store(at + 1, Relaxed);
-        at + 1
+        let row = enter_name(&mut names(), self.name);
+        self.row.store(row, Relaxed);
+        row
     }
 }
 
@@ -173,20 +199,15 @@ impl Drop for Tagged {
 /// What all tags have allocated so far. Exact for threads that are not allocating now.
 #[must_use]
 pub fn snapshot() -> Snapshot {
-    let registry = registry();
-    let rows = 0..=registry.names.len();
-    Snapshot(
-        rows.map(|i| {
-            let (mut allocations, mut bytes) = registry.ended[i];
-            for rows in &registry.threads {
-                allocations += rows.0[i].allocations.load(Relaxed);
-                bytes += rows.0[i].bytes.load(Relaxed);
-            }
-            let name = if i == 0 { "" } else { registry.names[i - 1] };
-            Use { name, allocations, bytes }
-        })
-        .collect(),
-    )
+    let mut uses: Vec<Use> = names().iter().map(|name| Use { name, ..Use::default() }).collect();
+    uses.insert(0, Use::default());
+    TABLES.each(|table| {
+        for (used, row) in uses.iter_mut().zip(&table.0) {
+            used.allocations += row.allocations.load(Relaxed);
+            used.bytes += row.bytes.load(Relaxed);
+        }
+    });
+    Snapshot(uses)
 }
 
 impl Snapshot {
@@ -204,10 +225,27 @@ impl Snapshot {
         Snapshot(self.0.iter().map(difference).collect())
     }
 
-    /// What one tag has allocated; none when it was never in force.
+    /// What one tag has allocated, its parts not included; none when it was never in force.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<&Use> {
         self.0.iter().find(|used| used.name == name)
+    }
+
+    /// What one tag and its parts have allocated; zero when none was ever in force.
+    #[must_use]
+    pub fn total(&self, name: &str) -> Use {
+        let mut sum = Use::default();
+        for used in &self.0 {
+            let rest = used.name.strip_prefix(name);
+            if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+                sum.allocations += used.allocations;
+                sum.bytes += used.bytes;
+                if used.name.len() == name.len() {
+                    sum.name = used.name;
+                }
+            }
+        }
+        sum
     }
 
     /// All tags in the order of their first use, what has no tag first.
@@ -217,11 +255,24 @@ impl Snapshot {
 }
 
 impl fmt::Display for Snapshot {
+    /// A table; tags that are part of others stand below them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:24} {:>12} {:>14}", "tag", "allocations", "bytes")?;
-        for used in &self.0 {
-            let name = if used.name.is_empty() { "(none)" } else { used.name };
-            writeln!(f, "{name:24} {:>12} {:>14}", used.allocations, used.bytes)?;
+        writeln!(f, "{:24} {:>12} {:>14} {:>14}", "tag", "allocations", "bytes", "with its parts")?;
+        let mut sorted: Vec<&Use> = self.0.iter().collect();
+        sorted.sort_by(|a, b| a.name.split('/').cmp(b.name.split('/')));
+        for used in sorted {
+            let depth = 2 * used.name.matches('/').count();
+            let last = used.name.rsplit('/').next().unwrap_or_default();
+            let last = if used.name.is_empty() { "(none)" } else { last };
+            let total = if used.name.is_empty() { used.bytes } else { self.total(used.name).bytes };
+            writeln!(
+                f,
+                "{:depth$}{last:width$} {:>12} {:>14} {total:>14}",
+                "",
+                used.allocations,
+                used.bytes,
+                width = 24_usize.saturating_sub(depth)
+            )?;
         }
         Ok(())
     }
