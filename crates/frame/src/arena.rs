@@ -104,6 +104,16 @@ impl Arena {
         }
     }
 
+    /// Begins a frame that may end on another thread; what is kept by thread does not watch it.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn begin_travelling(&mut self) -> FrameGuard<'_> {
+        // SAFETY: as for `begin`.
+        unsafe {
+            (*self.0.as_ptr()).frames += 1;
+            FrameGuard::new(Frame::start(self.0))
+        }
+    }
+
     /// Bytes taken from the heap's spans and kept.
     #[must_use]
     pub fn reserved(&self) -> usize {

@@ -32,6 +32,7 @@
 //! | [`team`](Team) | one begin and one end for the frames of all threads |
 //! | [`phases`](Phases) | named parts of a frame, for reports |
 //! | `tags` | which part of the program allocates how much (feature `tags`) |
+//! | `task` | arenas of asynchronous tasks and of requests (feature `tokio`) |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
 //!
@@ -110,6 +111,9 @@ pub mod tags;
 #[cfg(not(feature = "tags"))]
 #[path = "tags/off.rs"]
 mod tags;
+
+#[cfg(feature = "tokio")]
+pub mod task;
 
 pub use arena::Arena;
 pub use batch::Batch;

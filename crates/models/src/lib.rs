@@ -1,7 +1,7 @@
 //! Allod's protocols between threads, explored with loom in every interleaving.
 //!
 //! The protocols are not copied: `lock`, `inbox`, `post`, `idle` and `helper` are the very source
-//! files of `allod-os` and `allod-heap`. They name what they are made of by `crate::sync`,
+//! files of `allod-os`, `allod-heap` and `allod-frame`. They name what they are made of by `crate::sync`,
 //! `crate::heap` and so on, and here these are loom's atomics, a futex made of loom's parts, and
 //! heaps and parcels cut down to what a protocol touches. `tests/` holds the models.
 //!
@@ -11,9 +11,12 @@
 //! | `heap/src/inbox.rs` | of what two threads push nothing is lost, nothing comes twice |
 //! | `heap/src/idle.rs`, `post.rs` | a heap that changes hands meanwhile loses no block |
 //! | `heap/src/helper.rs` | no freed memory waits beside a sleeping helper |
+//! | `frame/src/task/count.rs` | a task's arena ends once, after everything that its handles did |
 // The heap's files make these in constants, where no `Default` serves.
 #![allow(clippy::new_without_default)]
 
+#[path = "../../frame/src/task/count.rs"]
+pub mod count;
 pub mod futex;
 pub mod heap;
 #[path = "../../heap/src/helper.rs"]

@@ -1,0 +1,109 @@
+//! Futures that run in an arena of their own.
+
+use super::arena::TaskArena;
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use pin_project_lite::pin_project;
+use tokio::task::JoinHandle;
+
+pin_project! {
+    /// A future in an arena of its own. See [`in_arena`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct InArena<F> {
+        // None when it is done.
+        #[pin]
+        future: Option<F>,
+        // None before the first poll and when it is done.
+        arena: Option<TaskArena>,
+    }
+
+    impl<F> PinnedDrop for InArena<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            let mut future = this.future;
+            if let Some(arena) = this.arena {
+                // What the future still holds is dropped where its arena is open.
+                arena.enter(|| future.set(None));
+            }
+        }
+    }
+}
+
+/// Wraps a future so that it runs in an arena of its own, taken at the first poll and given back
+/// when the future is done or dropped.
+///
+/// Arenas nest: inside a task, a wrapped part (one message of a connection, say) frees its memory when
+/// it is done.
+///
+/// ```
+/// use allod_frame::task::{self, in_arena};
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let length = in_arena(async {
+///     let words = task::keep(|f| f.alloc_slice_from_iter("a frame a task".split(' ')));
+///     tokio::task::yield_now().await;
+///     words.len()
+/// });
+/// assert_eq!(length.await, 4);
+/// # });
+/// ```
+pub fn in_arena<F: Future>(future: F) -> InArena<F> {
+    InArena { future: Some(future), arena: None }
+}
+
+/// Spawns a future on tokio's runtime, in an arena of its own.
+///
+/// # Panics
+/// Outside a tokio runtime, as [`tokio::spawn`].
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    tokio::spawn(in_arena(future))
+}
+
+impl<F: Future> InArena<F> {
+    /// A future that was made in an arena and goes on in it.
+    pub(super) fn resume(future: F, arena: TaskArena) -> InArena<F> {
+        InArena { future: Some(future), arena: Some(arena) }
+    }
+
+    /// Polls in the arena; a future that is done is dropped there, and the arena handed out.
+    pub(super) fn poll_to_end(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<(F::Output, TaskArena)> {
+        let this = self.project();
+        let mut future = this.future;
+        let arena = this.arena.get_or_insert_default();
+        let polled = arena.enter(|| {
+            let running =
+                future.as_mut().as_pin_mut().expect("a future that is done is not polled");
+            let polled = running.poll(cx);
+            if polled.is_ready() {
+                future.set(None);
+            }
+            polled
+        });
+        polled.map(|output| (output, this.arena.take().expect("taken at the first poll")))
+    }
+}
+
+impl<F: Future> Future for InArena<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.poll_to_end(cx).map(|(output, _arena)| output)
+    }
+}
+
+impl<F> fmt::Debug for InArena<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InArena")
+            .field("done", &self.future.is_none())
+            .field("arena", &self.arena)
+            .finish()
+    }
+}
