@@ -8,6 +8,7 @@ use crate::chunk::{self, Chunk};
 use crate::control::{Control, INLINE_BYTES, Kept};
 use crate::counts::{Left, Misuse};
 use crate::pool;
+use crate::scratch::{Full, Map, Stack};
 use crate::slots::{self, SlotKind};
 use allod_os::thread;
 use core::ptr;
@@ -162,8 +163,8 @@ pub unsafe fn untether_owner(r: *mut Control) {
 }
 
 /// Makes `other` outlive `r`: values of `other` may from now on be stored in `r`. `r` holds a reference
-/// to `other` until it is reclaimed. False when memory is out or `r` outlives `other` already, which
-/// would be a circle that never ends.
+/// to `other` until it is reclaimed. False when memory is out, when `r` is frozen, and when `r` outlives
+/// `other` already, which would be a circle that never ends.
 ///
 /// # Safety
 /// The calling thread owns `r`; `other` is alive, and shared or owned by the calling thread.
@@ -174,7 +175,11 @@ pub unsafe fn keep(r: *mut Control, other: *mut Control) -> bool {
         if r == other || outlives(other, r) {
             return true;
         }
-        if outlives(r, other) {
+        if (*r).frozen {
+            return false;
+        }
+        // Whoever holds `r` has a reference to it.
+        if !(*r).counts.only_open() && !matches!(holds(other, r), Ok(false)) {
             return false;
         }
         let k: *mut Kept = allod_heap::malloc(size_of::<Kept>()).cast();
@@ -193,31 +198,68 @@ pub unsafe fn keep(r: *mut Control, other: *mut Control) -> bool {
 }
 
 /// True when `a` is sure to live as long as `b`: it is `b`, an ancestor, or kept by `b` or by one of
-/// those.
+/// those. When memory for a long search is out the answer is no, which costs a copy.
 ///
 /// # Safety
 /// Both are alive.
 pub unsafe fn outlives(a: *mut Control, b: *mut Control) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe { holds(b, a).unwrap_or(false) }
+}
+
+/// Whether `b` holds `a`: as a parent, by keeping it, or through regions it so holds.
+unsafe fn holds(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
     // SAFETY: what a live region holds is alive.
     unsafe {
-        let a = slots::last_heir(a);
-        let mut at = slots::last_heir(b);
+        let (a, b) = (slots::last_heir(a), slots::last_heir(b));
+        let (mut at, mut keeps) = (b, false);
         while !at.is_null() {
             if at == a {
-                return true;
+                return Ok(true);
             }
-            let mut k = (*at).kept;
+            keeps |= !(*at).kept.is_null();
+            at = parent_of(at);
+        }
+        if keeps { holds_by_keeping(b, a) } else { Ok(false) }
+    }
+}
+
+unsafe fn parent_of(r: *mut Control) -> *mut Control {
+    // SAFETY: the callers' region is alive, and so is its parent.
+    unsafe {
+        let up = (*r).parent;
+        if up.is_null() { up } else { slots::last_heir(up) }
+    }
+}
+
+/// [`holds`] where regions keep others: each is looked at once, however many ways lead to it.
+#[cold]
+#[inline(never)]
+unsafe fn holds_by_keeping(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
+    let (mut seen, mut stack) = (Map::new(), Stack::new());
+    let mut meet = |r: *mut Control, stack: &mut Stack<*mut Control>| {
+        if r.is_null() || seen.get(r as u64).is_some() {
+            return Ok(());
+        }
+        seen.insert(r as u64, ())?;
+        stack.push(r)
+    };
+    meet(b, &mut stack)?;
+    // SAFETY: what a live region holds is alive.
+    unsafe {
+        while let Some(r) = stack.pop() {
+            if r == a {
+                return Ok(true);
+            }
+            meet(parent_of(r), &mut stack)?;
+            let mut k = (*r).kept;
             while !k.is_null() {
-                if outlives(a, (*k).region) {
-                    return true;
-                }
+                meet(slots::last_heir((*k).region), &mut stack)?;
                 k = (*k).next;
             }
-            let up = (*at).parent;
-            at = if up.is_null() { up } else { slots::last_heir(up) };
         }
-        false
     }
+    Ok(false)
 }
 
 /// Makes `heir` the heir of `r`: from now on `r`'s objects count as the heir's, and when `r` is
@@ -311,17 +353,58 @@ unsafe fn hand_over(r: *mut Control, heir: *mut Control) {
     }
 }
 
-/// Takes apart a region that nobody holds, and those that it alone kept alive.
+/// Takes apart a region that nobody holds, and those that it alone kept alive: one after another,
+/// however long the chain.
 #[cold]
 #[inline(never)]
 unsafe fn reclaim(r: *mut Control) {
+    let mut dead = Dead(ptr::null_mut());
+    // SAFETY: the counts gave each region to this list, once.
+    unsafe {
+        dead.add(r);
+        while let Some(r) = dead.pop() {
+            take_apart(r, &mut dead);
+        }
+    }
+}
+
+/// Regions that nobody holds, to be taken apart; linked by `next`, which a live region does not use.
+struct Dead(*mut Control);
+
+impl Dead {
+    unsafe fn add(&mut self, r: *mut Control) {
+        // SAFETY: the caller was given the region.
+        unsafe { (*r).next = self.0 };
+        self.0 = r;
+    }
+
+    unsafe fn pop(&mut self) -> Option<*mut Control> {
+        let r = core::ptr::NonNull::new(self.0)?.as_ptr();
+        // SAFETY: listed regions are this list's.
+        self.0 = unsafe { (*r).next };
+        Some(r)
+    }
+
+    /// Takes a dead region's reference away; the last one adds the region to the list.
+    unsafe fn release(&mut self, r: *mut Control) {
+        // SAFETY: the reference was the dead region's.
+        unsafe {
+            match (*r).counts.release() {
+                Ok(Left::Reclaim) => self.add(r),
+                other => settle(r, other, "release"),
+            }
+        }
+    }
+}
+
+unsafe fn take_apart(r: *mut Control, dead: &mut Dead) {
     // SAFETY: the counts gave the region to the caller; each held region is let go once.
     unsafe {
         let heir = (*r).heir.load(Relaxed);
         if VALIDATE && heir.is_null() {
             crate::validate::prove_unreachable(r);
         }
-        let (parent, kept) = ((*r).parent, (*r).kept);
+        let (parent, mut kept) = ((*r).parent, (*r).kept);
         if heir.is_null() {
             free_memory(r);
             Control::clear(r);
@@ -338,23 +421,16 @@ unsafe fn reclaim(r: *mut Control) {
             hand_over(r, last);
             // The reference that `merge` took. An heir that is merged itself is handed over now, if
             // this was all that held it back.
-            release(heir);
+            dead.release(heir);
         }
-        release_kept(kept);
+        while !kept.is_null() {
+            let Kept { next, region } = kept.read();
+            allod_heap::free(kept.cast());
+            dead.release(region);
+            kept = next;
+        }
         if !parent.is_null() {
-            release(parent);
-        }
-    }
-}
-
-unsafe fn release_kept(mut k: *mut Kept) {
-    // SAFETY: the list and its references were the dead region's.
-    unsafe {
-        while !k.is_null() {
-            let Kept { next, region } = k.read();
-            allod_heap::free(k.cast());
-            release(region);
-            k = next;
+            dead.release(parent);
         }
     }
 }

@@ -435,3 +435,34 @@ fn stores_into_a_region_that_a_tether_or_a_root_keeps_are_repaired() {
     drop(tether);
     assert_eq!(root.get().unbox().unwrap().as_str(), Some("beyond its scope, too"));
 }
+
+#[test]
+fn a_long_chain_of_regions_ends_without_a_deep_stack() {
+    let mut newest = Frozen::build(|_| Value::int(0));
+    let mut inner = Region::new();
+    for i in 1..100_000 {
+        newest = Frozen::build(|r| {
+            let older = r.keep(&newest).unwrap();
+            r.pair(Value::int(i), older)
+        });
+        inner = inner.child();
+    }
+    assert_eq!(newest.get().car(), Some(Value::int(99_999)));
+    let kept = inner.keep(&newest).unwrap();
+    assert!(kept.same(inner.bring(kept)), "what is kept is not copied");
+}
+
+#[test]
+fn many_ways_to_one_kept_region_are_searched_once() {
+    let bottom = Frozen::build(|_| Value::NIL);
+    let mut top = bottom.clone();
+    for _ in 0..64 {
+        let sides = [(), ()].map(|()| Frozen::build(|r| r.pair(Value::NIL, r.keep(&top).unwrap())));
+        top = Frozen::build(|r| r.list(sides.iter().map(|side| r.keep(side).unwrap())));
+    }
+    let (r, stranger) = (Region::new(), Region::new());
+    let kept = r.keep(&top).unwrap();
+    assert!(kept.same(r.bring(kept)));
+    let foreign = stranger.string("of a region that is not kept");
+    assert!(!foreign.same(r.bring(foreign)), "2^64 ways end in a copy");
+}
