@@ -141,6 +141,17 @@ export! {
     fn allod_mk_array(r: *mut Control, len: usize, fill: Raw) -> Raw { made(objects::mk_array(r, len, fill)) }
     /// Constructor of a string.
     fn allod_mk_string(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_string(r, text(p, n))) }
+    /// Constructor of bytes.
+    fn allod_mk_bytes(r: *mut Control, p: *const c_void, n: usize) -> Raw {
+        let data = if n == 0 { &[] } else { slice::from_raw_parts(p.cast(), n) };
+        made(objects::mk_bytes(r, data))
+    }
+    /// Constructor of a dictionary.
+    fn allod_mk_dict(r: *mut Control, capacity: usize) -> Raw { made(objects::mk_dict(r, capacity)) }
+    /// Constructor of a character.
+    fn allod_mk_char(c: u32) -> Raw {
+        objects::mk_char(char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
     /// Constructor of a closure.
     fn allod_mk_closure(r: *mut Control, code: usize, captured: *mut Raw, count: usize) -> Raw {
         made(objects::mk_closure(r, code, roots(captured, count)))

@@ -99,6 +99,7 @@ unsafe fn admit_from(r: *mut Control, from: *mut Control, value: Raw) -> Result<
             return Ok(value);
         }
         (*r).repairs += 1;
+        (*r).counts.set_extra();
         if may_merge(from, r) && survivors_are_many(from, &[value])? && merge(from, r) {
             return Ok(value);
         }

@@ -95,15 +95,14 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// The counts of a pooled region.
+    /// The counts of a pooled region without an owner.
     pub fn new() -> Counts {
         Counts { local: AtomicU64::new(0), shared: AtomicU64::new(0), owner: AtomicUsize::new(0) }
     }
 
-    /// Opens the scope of a pooled region for thread `me`.
+    /// Opens the scope of a pooled region for its owner.
     #[inline(always)]
-    pub fn open(&self, me: usize) {
-        self.owner.store(me, Relaxed);
+    pub fn open(&self) {
         self.local.store(OPEN, Relaxed);
     }
 
@@ -292,10 +291,11 @@ impl Counts {
         self.owner.store(me, Relaxed);
     }
 
-    /// Back to the state of a pooled region, for whoever was told to reclaim it.
-    pub fn reset(&self) {
+    /// Back to the state of a pooled region, of thread `me`, which was told to reclaim it.
+    pub fn reset(&self, me: usize) {
         self.local.store(0, Relaxed);
         self.shared.store(0, Relaxed);
+        self.owner.store(me, Relaxed);
     }
 
     /// Where in its life the region is, as the owner sees it.

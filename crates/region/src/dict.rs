@@ -119,6 +119,7 @@ unsafe fn init_table(p: *mut u64, capacity: usize) -> Table {
 ///
 /// # Safety
 /// As for [`bump`].
+#[inline]
 pub unsafe fn new(r: *mut Control, capacity: usize) -> Raw {
     if capacity > MAX_ENTRIES {
         return Raw(0);

@@ -9,7 +9,7 @@ use crate::control::{Control, INLINE_BYTES, Kept};
 use crate::counts::{Left, Misuse};
 use crate::pool;
 use crate::scratch::{Full, Map, Stack};
-use crate::slots::{self, SlotKind};
+use crate::slots;
 use allod_os::thread;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
@@ -27,7 +27,7 @@ pub fn create() -> *mut Control {
             if CHECKED {
                 Control::rewind(r);
             }
-            (*r).counts.open(thread::pointer());
+            (*r).counts.open();
         }
     }
     r
@@ -64,12 +64,20 @@ pub unsafe fn exit(r: *mut Control) {
     unsafe {
         if !VALIDATE && (*r).counts.is_plain() {
             (*r).counts.exit_plain();
-            Control::rewind(r);
+            Control::empty(r);
             Control::close(r);
             return pool::put(r);
         }
-        settle(r, (*r).counts.exit(), "exit");
+        exit_slow(r);
     }
+}
+
+/// [`exit`] where there is more to do than to empty the inline buffer.
+#[cold]
+#[inline(never)]
+unsafe fn exit_slow(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe { settle(r, (*r).counts.exit(), "exit") }
 }
 
 /// Does what a count asks for.
@@ -409,7 +417,7 @@ unsafe fn take_apart(r: *mut Control, dead: &mut Dead) {
             free_memory(r);
             Control::clear(r);
             Control::close(r);
-            (*r).counts.reset();
+            (*r).counts.reset(thread::pointer());
             if VALIDATE {
                 Control::inline_start(r).write_bytes(POISON, INLINE_BYTES);
             }
@@ -452,7 +460,10 @@ unsafe fn free_memory(r: *mut Control) {
         let mut m = (*r).merged;
         while !m.is_null() {
             let next = (*m).next;
-            slots::give(m.cast(), SlotKind::Block);
+            slots::renew(m);
+            (*m).counts.set_owner(thread::pointer());
+            Control::close(m);
+            pool::put(m);
             m = next;
         }
     }

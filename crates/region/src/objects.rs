@@ -2,7 +2,7 @@
 //!
 //! Two styles stand side by side. **Typed allocation** ([`int`], [`pair`], …) is inlined: its type id is
 //! a constant, so it is a bump, a header store and the fields. The **constructors** ([`mk_int`],
-//! [`mk_pair`], …) are calls that find size and alignment in the type record at run time; they suit
+//! [`mk_pair`], …), one for each built-in type, are calls that go by the type's record; they suit
 //! interpreters and callers in other languages.
 //!
 //! All return the empty value when memory is out, and check nothing about the values that go in: those
@@ -283,7 +283,17 @@ pub unsafe fn mk_array(r: *mut Control, len: usize, fill: Raw) -> Raw {
 #[inline(never)]
 pub unsafe fn mk_string(r: *mut Control, text: &str) -> Raw {
     // SAFETY: the caller's contract.
-    unsafe { string(r, text) }
+    unsafe { with_bytes(raw_object(r, types::STRING, text.len()), 1, text.as_bytes()) }
+}
+
+/// Constructor of [`bytes`].
+///
+/// # Safety
+/// As for [`bump`].
+#[inline(never)]
+pub unsafe fn mk_bytes(r: *mut Control, data: &[u8]) -> Raw {
+    // SAFETY: the caller's contract.
+    unsafe { with_bytes(raw_object(r, types::BYTES, data.len()), 1, data) }
 }
 
 /// Constructor of [`closure`].
@@ -292,8 +302,31 @@ pub unsafe fn mk_string(r: *mut Control, text: &str) -> Raw {
 /// As for [`pair`].
 #[inline(never)]
 pub unsafe fn mk_closure(r: *mut Control, code: usize, captured: &[Raw]) -> Raw {
+    // SAFETY: the caller's contract; the object has a word and the captured slots.
+    unsafe {
+        let v = raw_object(r, types::CLOSURE, captured.len());
+        if let Some(p) = v.pointer() {
+            *p.add(1) = code as u64;
+            ptr::copy_nonoverlapping(captured.as_ptr().cast(), p.add(2), captured.len());
+        }
+        v
+    }
+}
+
+/// Constructor of a dictionary: [`dict::new`](crate::dict::new).
+///
+/// # Safety
+/// As for [`bump`].
+#[inline(never)]
+pub unsafe fn mk_dict(r: *mut Control, capacity: usize) -> Raw {
     // SAFETY: the caller's contract.
-    unsafe { closure(r, code, captured) }
+    unsafe { crate::dict::new(r, capacity) }
+}
+
+/// Constructor of a character, which needs no memory: [`Raw::char`].
+#[inline(never)]
+pub fn mk_char(c: char) -> Raw {
+    Raw::char(c)
 }
 
 /// An uninterned symbol: it copies its name and is equal only to itself. Interned symbols come from
@@ -305,13 +338,27 @@ pub unsafe fn mk_closure(r: *mut Control, code: usize, captured: &[Raw]) -> Raw 
 pub unsafe fn mk_symbol(r: *mut Control, name: &str) -> Raw {
     // SAFETY: the caller's contract; the object has a word and the name's bytes.
     unsafe {
-        let v = raw_object(r, types::SYMBOL, name.len());
+        let v = with_bytes(raw_object(r, types::SYMBOL, name.len()), 2, name.as_bytes());
         if let Some(p) = v.pointer() {
             *p.add(1) = crate::hash::text(name.as_bytes());
-            ptr::copy_nonoverlapping(name.as_ptr(), p.add(2).cast(), name.len());
         }
         v
     }
+}
+
+/// Fills in bytes after `words` words; the last word is zeroed so that no old bytes follow them.
+#[inline(always)]
+unsafe fn with_bytes(v: Raw, words: usize, data: &[u8]) -> Raw {
+    if let Some(p) = v.pointer()
+        && !data.is_empty()
+    {
+        // SAFETY: the caller's object has room for the bytes.
+        unsafe {
+            *p.add(words + (data.len() - 1) / 8) = 0;
+            ptr::copy_nonoverlapping(data.as_ptr(), p.add(words).cast(), data.len());
+        }
+    }
+    v
 }
 
 unsafe fn with_words(v: Raw, words: &[u64]) -> Raw {

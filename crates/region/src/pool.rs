@@ -1,11 +1,13 @@
-//! What each thread keeps: up to 32 reusable regions and a few small chunks.
+//! What each thread keeps: up to 32 reusable regions, a few small chunks, the symbols it met lately.
 //!
-//! Reached through the thread slot in two instructions. Every thread starts with a shared empty state
+//! The pool is a stack, so that the region left last, whose memory is warm, is handed out next. A
+//! thread with more regions open than fit in it takes and gives blocks in batches. Reached through the thread slot in two instructions. Every thread starts with a shared empty state
 //! that is never written; the first region a thread needs gives it its own, which an exit hook empties.
 
 use crate::chunk::Chunk;
 use crate::control::Control;
 use crate::slots::{self, SlotKind};
+use crate::symbol::{self, Recent};
 use allod_os::lock::Lock;
 use allod_os::thread::{self, ExitHook};
 use core::ffi::c_void;
@@ -13,7 +15,10 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 
 /// Regions a thread keeps for reuse.
-pub const POOLED: u32 = 32;
+pub const POOLED: usize = 32;
+/// Blocks that go to and from the shared spans at once, so that the lock is taken once for many.
+/// Chosen by `allod bench region --only many-small-regions`.
+const BATCH: usize = 16;
 /// Chunks of each small size that a thread keeps.
 const CACHED: u32 = 8;
 
@@ -21,23 +26,37 @@ const CACHED: u32 = 8;
 #[repr(C)]
 #[derive(Debug)]
 pub struct Thread {
-    regions: *mut Control,
-    /// How many more regions may be pooled.
-    room: u32,
+    /// How many regions are pooled: the first so many of `regions`, the last of them the most recent.
+    pooled: usize,
+    /// How many may be.
+    most: usize,
+    regions: [*mut Control; POOLED],
+    /// Blocks to take when the pool is next empty; doubles up to [`BATCH`].
+    batch: usize,
     chunk_room: [u32; 2],
     chunks: [*mut Chunk; 2],
+    recent: *mut Recent,
+}
+
+impl Thread {
+    const fn new(most: usize, cached: u32, recent: *mut Recent) -> Thread {
+        Thread {
+            pooled: 0,
+            most,
+            regions: [ptr::null_mut(); POOLED],
+            batch: 1,
+            chunk_room: [cached; 2],
+            chunks: [ptr::null_mut(); 2],
+            recent,
+        }
+    }
 }
 
 /// The state every thread starts with: nothing in it and no room.
 struct Empty(Thread);
 // SAFETY: never written.
 unsafe impl Sync for Empty {}
-static EMPTY: Empty = Empty(Thread {
-    regions: ptr::null_mut(),
-    room: 0,
-    chunk_room: [0; 2],
-    chunks: [ptr::null_mut(); 2],
-});
+static EMPTY: Empty = Empty(Thread::new(0, 0, symbol::NOTHING_RECENT));
 
 allod_os::thread_slot! {
     /// The calling thread's state.
@@ -48,59 +67,85 @@ static HOOK: ExitHook = ExitHook::new();
 static HOOKED: AtomicBool = AtomicBool::new(false);
 static HOOKING: Lock = Lock::new();
 
-/// A pooled region of the calling thread, or a new one; null when memory is out.
+/// A pooled region of the calling thread, or a new one; null when memory is out. The thread is its
+/// owner.
 #[inline(always)]
 pub(crate) fn get() -> *mut Control {
     let t = slot::get();
-    // SAFETY: the thread's own state; pooled regions are valid.
+    // SAFETY: the thread's own state; the first `pooled` entries are regions.
     unsafe {
-        let r = (*t).regions;
-        if r.is_null() {
-            return new_region();
+        let n = (*t).pooled;
+        if n == 0 {
+            return refill();
         }
-        (*t).regions = (*r).next;
-        (*t).room += 1;
-        r
+        (*t).pooled = n - 1;
+        *(&raw const (*t).regions).cast::<*mut Control>().add(n - 1)
     }
 }
 
-/// Keeps an empty region for reuse, or gives its memory back when the pool is full.
+/// Keeps an empty region for reuse, or gives memory back when the pool is full.
 ///
 /// # Safety
-/// `r` is reset, the caller's alone, and never used again by it.
+/// `r` is reset, owned by the calling thread, and never used again by the caller.
 #[inline(always)]
 pub(crate) unsafe fn put(r: *mut Control) {
     let t = slot::get();
-    // SAFETY: the thread's own state; the caller's contract.
+    // SAFETY: the thread's own state, which has room for `most`; the caller's contract.
     unsafe {
-        if (*t).room == 0 {
-            return drop_region(r);
+        let n = (*t).pooled;
+        if n == (*t).most {
+            return overflow(r);
         }
-        (*t).room -= 1;
-        (*r).next = (*t).regions;
-        (*t).regions = r;
+        *(&raw mut (*t).regions).cast::<*mut Control>().add(n) = r;
+        (*t).pooled = n + 1;
     }
 }
 
+/// The pool is empty: takes a batch of blocks and hands the first out.
 #[cold]
 #[inline(never)]
-unsafe fn drop_region(r: *mut Control) {
-    // SAFETY: the caller gives the block up.
-    unsafe { slots::give(r.cast(), SlotKind::Block) }
-}
-
-#[cold]
-#[inline(never)]
-fn new_region() -> *mut Control {
+fn refill() -> *mut Control {
     own_state();
-    let Some(slot) = slots::take(SlotKind::Block) else { return ptr::null_mut() };
-    let r: *mut Control = slot.memory.cast();
-    // SAFETY: a new slot is the caller's alone.
+    let t = slot::get();
+    let me = thread::pointer();
+    // SAFETY: the thread's own state, unless it is the shared empty one, which has no room; new slots
+    // are the caller's alone.
     unsafe {
-        Control::init(r);
-        (*slot.owner).store(r, core::sync::atomic::Ordering::Relaxed);
+        let most = (*t).batch.min((*t).most).max(1);
+        let Some(blocks) = slots::take_blocks(most) else { return ptr::null_mut() };
+        let mut first: *mut Control = ptr::null_mut();
+        for r in blocks {
+            (*r).counts.set_owner(me);
+            if first.is_null() {
+                first = r;
+            } else {
+                put(r);
+            }
+        }
+        if (*t).most > 0 {
+            (*t).batch = (2 * most).min(BATCH);
+        }
+        first
     }
-    r
+}
+
+/// The pool is full: gives back the regions that have waited longest in it.
+#[cold]
+#[inline(never)]
+unsafe fn overflow(r: *mut Control) {
+    let t = slot::get();
+    // SAFETY: the thread's own state, unless it is the shared empty one, which has no room; pooled
+    // regions are its alone.
+    unsafe {
+        if (*t).most == 0 {
+            return slots::give_blocks(&[r]);
+        }
+        let regions = &mut (*t).regions;
+        slots::give_blocks(&regions[..BATCH]);
+        regions.copy_within(BATCH.., 0);
+        (*t).pooled -= BATCH;
+        put(r);
+    }
 }
 
 /// Gives the thread a state of its own. Without memory it keeps the empty one, which pools nothing.
@@ -122,16 +167,36 @@ fn own_state() {
         return;
     }
     // SAFETY: new memory of the right size.
-    unsafe {
-        t.write(Thread {
-            regions: ptr::null_mut(),
-            room: POOLED,
-            chunk_room: [CACHED; 2],
-            chunks: [ptr::null_mut(); 2],
-        });
-    }
+    unsafe { t.write(Thread::new(POOLED, CACHED, symbol::NOTHING_RECENT)) };
     slot::set(t);
     HOOK.arm(t as usize);
+}
+
+/// The symbols that the calling thread met lately.
+#[inline(always)]
+pub(crate) fn recent() -> *mut Recent {
+    // SAFETY: the thread's own state.
+    unsafe { (*slot::get()).recent }
+}
+
+/// [`recent`] to be written to; null when memory is out.
+pub(crate) fn own_recent() -> *mut Recent {
+    own_state();
+    let t = slot::get();
+    // SAFETY: the thread's own state, unless it is the shared empty one, which stays as it is.
+    unsafe {
+        if (*t).most == 0 {
+            return ptr::null_mut();
+        }
+        if ptr::eq((*t).recent, symbol::NOTHING_RECENT) {
+            let new = Recent::new();
+            if new.is_null() {
+                return new;
+            }
+            (*t).recent = new;
+        }
+        (*t).recent
+    }
 }
 
 /// Gives back what an ending thread kept. Regions that others hold are not in its pool.
@@ -140,12 +205,7 @@ unsafe extern "C" fn end_of_thread(t: *mut c_void) {
     slot::set((&raw const EMPTY.0).cast_mut());
     // SAFETY: the state was the thread's own and nobody uses it any more.
     unsafe {
-        let mut r = (*t).regions;
-        while !r.is_null() {
-            let next = (*r).next;
-            slots::give(r.cast(), SlotKind::Block);
-            r = next;
-        }
+        slots::give_blocks(&(&(*t).regions)[..(*t).pooled]);
         for (i, kind) in [SlotKind::Chunk4K, SlotKind::Chunk16K].into_iter().enumerate() {
             let mut c = (*t).chunks[i];
             while !c.is_null() {
@@ -153,6 +213,9 @@ unsafe extern "C" fn end_of_thread(t: *mut c_void) {
                 slots::give(c.cast(), kind);
                 c = next;
             }
+        }
+        if !ptr::eq((*t).recent, symbol::NOTHING_RECENT) {
+            allod_heap::free((*t).recent.cast());
         }
         allod_heap::free(t.cast());
     }
@@ -202,7 +265,6 @@ pub(crate) unsafe fn cache_chunk(c: *mut Chunk, kind: SlotKind) -> bool {
 
 /// Regions in the calling thread's pool.
 pub fn pooled() -> usize {
-    let t = slot::get();
     // SAFETY: the thread's own state.
-    unsafe { if ptr::eq(t, &EMPTY.0) { 0 } else { (POOLED - (*t).room) as usize } }
+    unsafe { (*slot::get()).pooled }
 }

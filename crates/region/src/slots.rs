@@ -40,6 +40,8 @@ struct Cut {
     mul: u64,
     owners: [AtomicPtr<Control>; MOST + 1],
     free: u128,
+    /// Slots for control blocks that hold an initialised one, named by their word.
+    ready: u128,
     start: *mut u8,
     slots: u32,
     next: *mut Cut,
@@ -84,30 +86,121 @@ pub(crate) fn take(kind: SlotKind) -> Option<Slot> {
     })
 }
 
-/// Gives a slot back.
+/// Control blocks taken together from one span: an iterator of empty regions without an owner.
+pub(crate) struct Blocks {
+    cut: *mut Cut,
+    left: u128,
+    /// Of those, the ones that have to be initialised.
+    fresh: u128,
+}
+
+impl Iterator for Blocks {
+    type Item = *mut Control;
+
+    #[inline]
+    fn next(&mut self) -> Option<*mut Control> {
+        if self.left == 0 {
+            return None;
+        }
+        let index = self.left.trailing_zeros() as usize;
+        self.left &= self.left - 1;
+        // SAFETY: the slot was taken for the iterator's holder, and its span stays while it is.
+        unsafe {
+            let r: *mut Control = (*self.cut).start.add(index * BLOCK_BYTES).cast();
+            if self.fresh & (1 << index) != 0 {
+                Control::init(r);
+                (*(&raw const (*self.cut).owners).cast::<AtomicPtr<Control>>().add(index))
+                    .store(r, Relaxed);
+            }
+            Some(r)
+        }
+    }
+}
+
+/// Takes up to `most` control blocks, at least one; `None` when memory is out. Thread-safe; the lock
+/// is taken once.
+pub(crate) fn take_blocks(most: usize) -> Option<Blocks> {
+    LOCK.with(|| {
+        // SAFETY: as in `take`.
+        unsafe {
+            let head = &raw mut (*PARTIAL.0.get())[SlotKind::Block as usize];
+            if (*head).is_null() {
+                *head = open(SlotKind::Block)?;
+            }
+            let cut = *head;
+            let mut rest = (*cut).free;
+            for _ in 0..most {
+                rest &= rest.wrapping_sub(1);
+            }
+            let left = (*cut).free & !rest;
+            let fresh = left & !(*cut).ready;
+            (*cut).ready |= left;
+            (*cut).free = rest;
+            if rest == 0 {
+                unlink(head, cut);
+            }
+            Some(Blocks { cut, left, fresh })
+        }
+    })
+}
+
+/// Gives control blocks back.
+///
+/// # Safety
+/// They came from [`take_blocks`], are empty regions again, and nobody uses them any more.
+pub(crate) unsafe fn give_blocks(blocks: &[*mut Control]) {
+    LOCK.with(|| {
+        for r in blocks {
+            // SAFETY: the lock is held; the caller's contract.
+            unsafe { put_back(r.cast(), SlotKind::Block) };
+        }
+    });
+}
+
+/// Gives a chunk's slot back.
 ///
 /// # Safety
 /// `memory` came from [`take`] of the same kind and nothing in it is used any more.
 pub(crate) unsafe fn give(memory: *mut u8, kind: SlotKind) {
-    LOCK.with(|| {
-        // SAFETY: the lock is held; the slot's span has a directory of this kind.
-        unsafe {
-            let head = &raw mut (*PARTIAL.0.get())[kind as usize];
-            let cut: *mut Cut = span::owner(memory, Kind::Region).cast();
-            let index = (memory as usize - (*cut).start as usize) / STRIDES[kind as usize];
-            (*cut).owners[index].store(ptr::null_mut(), Relaxed);
-            if (*cut).free == 0 {
-                link(head, cut);
-            }
-            (*cut).free |= 1 << index;
-            let alone = *head == cut && (*cut).next.is_null();
-            if (*cut).free.count_ones() == (*cut).slots && !alone {
-                unlink(head, cut);
-                span::free((*cut).start);
-                allod_heap::free(cut.cast());
-            }
-        }
+    // SAFETY: the lock is held; the slot is the caller's.
+    LOCK.with(|| unsafe {
+        (*owner_word(memory)).store(ptr::null_mut(), Relaxed);
+        put_back(memory, kind);
     });
+}
+
+/// Marks a slot as free, and returns its span when all of them are.
+#[inline]
+unsafe fn put_back(memory: *mut u8, kind: SlotKind) {
+    // SAFETY: the caller holds the lock; the slot's span has a directory of this kind.
+    unsafe {
+        let head = &raw mut (*PARTIAL.0.get())[kind as usize];
+        let cut: *mut Cut = span::owner(memory, Kind::Region).cast();
+        let index = (memory as usize - (*cut).start as usize) / STRIDES[kind as usize];
+        if (*cut).free == 0 {
+            link(head, cut);
+        }
+        (*cut).free |= 1 << index;
+        let alone = *head == cut && (*cut).next.is_null();
+        if (*cut).free.count_ones() == (*cut).slots && !alone {
+            unlink(head, cut);
+            span::free((*cut).start);
+            allod_heap::free(cut.cast());
+        }
+    }
+}
+
+/// Makes the block of a region that was spliced into another, and whose heir is gone, an empty region
+/// again.
+///
+/// # Safety
+/// Nothing in the block is used any more.
+pub(crate) unsafe fn renew(r: *mut Control) {
+    // SAFETY: the caller's contract; a block's word is its own.
+    unsafe {
+        Control::init(r);
+        (*owner_word(r.cast())).store(r, Relaxed);
+    }
 }
 
 /// A new span cut into slots, not on the list's other links.

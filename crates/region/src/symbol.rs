@@ -3,7 +3,8 @@
 //! ```text
 //!  table: open addressing, a power of two of words      symbol: │ header: length │ hash │ name … │
 //! ```
-//! Finding a name takes no lock: entries are written once, and a table that has grown is left to those
+//! Each thread remembers the symbols it met lately ([`Recent`]), so that making one again costs a look
+//! at the ends of its name. Finding a name in the table takes no lock: entries are written once, and a table that has grown is left to those
 //! still reading it (all old tables together are smaller than the new one). Entering one takes the
 //! lock. Symbols lie in heap blocks of no region, so they outlive every region.
 //!
@@ -11,6 +12,7 @@
 //! global allocator, and hand out addresses that stay.
 
 use crate::hash;
+use crate::pool;
 use crate::types::SYMBOL;
 use crate::value::{Header, Raw};
 use allod_os::lock::Lock;
@@ -38,11 +40,121 @@ unsafe impl Sync for Arena {}
 static ARENA: Arena = Arena(UnsafeCell::new((ptr::null_mut(), 0)));
 const ARENA_BYTES: usize = 16 * 1024;
 
+/// What a thread's [`Recent`] has entries for.
+const REMEMBERED: usize = 256;
+
+/// The symbols that a thread met lately, found by their names' first and last bytes.
+///
+/// A name of up to 16 bytes *is* its two ends and its length, so that comparing those is enough.
+/// Longer names are compared in full. The hash here is cheap and needs no secrecy: names chosen to
+/// collide push each other out, and are then found in the shared table, under its keyed hash.
+#[repr(C, align(64))]
+pub(crate) struct Recent([Met; REMEMBERED]);
+
+#[derive(Clone, Copy)]
+struct Met {
+    ends: Ends,
+    symbol: *mut u64,
+}
+
+/// A name's first and last bytes and its length.
+#[derive(Clone, Copy, PartialEq)]
+struct Ends {
+    first: u64,
+    last: u64,
+    len: usize,
+}
+
+impl Ends {
+    /// The ends of no name.
+    const NONE: Ends = Ends { first: 0, last: 0, len: usize::MAX };
+
+    #[inline(always)]
+    fn of(name: &[u8]) -> Ends {
+        let (p, len) = (name.as_ptr(), name.len());
+        // SAFETY: every load lies within the name.
+        let (first, last) = unsafe {
+            if len >= 8 {
+                (p.cast::<u64>().read_unaligned(), p.add(len - 8).cast::<u64>().read_unaligned())
+            } else if len >= 4 {
+                let first = p.cast::<u32>().read_unaligned();
+                let last = p.add(len - 4).cast::<u32>().read_unaligned();
+                (u64::from(first) | u64::from(last) << 32, 0)
+            } else if len > 0 {
+                let middle = u64::from(*p.add(len / 2)) << 8;
+                (u64::from(*p) | middle | u64::from(*p.add(len - 1)) << 16, 0)
+            } else {
+                (0, 0)
+            }
+        };
+        Ends { first, last, len }
+    }
+
+    /// Which entry the name may be in.
+    #[inline(always)]
+    fn place(self) -> usize {
+        // Odd numbers without a pattern: the fractions of pi.
+        let mixed = (self.first ^ 0x243f_6a88_85a3_08d3) as u128
+            * (self.last.wrapping_add(self.len as u64) ^ 0x1319_8a2e_0370_7345) as u128;
+        (mixed as u64 ^ (mixed >> 64) as u64) as usize % REMEMBERED
+    }
+}
+
+/// What a thread starts with. Never written.
+struct Nothing(Recent);
+// SAFETY: never written.
+unsafe impl Sync for Nothing {}
+static NOTHING: Nothing =
+    Nothing(Recent([Met { ends: Ends::NONE, symbol: ptr::null_mut() }; REMEMBERED]));
+pub(crate) const NOTHING_RECENT: *mut Recent = (&raw const NOTHING.0).cast_mut();
+
+impl Recent {
+    /// A thread's own, empty; null when memory is out.
+    pub(crate) fn new() -> *mut Recent {
+        let new: *mut Recent =
+            allod_heap::aligned_alloc(align_of::<Recent>(), size_of::<Recent>()).cast();
+        if !new.is_null() {
+            // SAFETY: new memory of the right size.
+            unsafe { new.copy_from_nonoverlapping(NOTHING_RECENT, 1) };
+        }
+        new
+    }
+}
+
 /// The symbol of a name; `None` when memory is out. Thread-safe.
 ///
-/// The first time copies the name; every other time hashes it and finds it. A name that is known when
+/// The first time copies the name. Later a thread that met it lately finds it by its ends, at the cost
+/// of a few compares; otherwise it is hashed and found in the shared table. A name that is known when
 /// the program is compiled is cheaper still as a [`Literal`].
+#[inline]
 pub fn intern(name: &str) -> Option<Raw> {
+    let ends = Ends::of(name.as_bytes());
+    // SAFETY: the thread's own memory or what is never written; symbols live for ever.
+    unsafe {
+        let met = &(*pool::recent()).0[ends.place()];
+        if met.ends == ends && (ends.len <= 16 || self::name(met.symbol) == name.as_bytes()) {
+            return Some(Raw::object(met.symbol));
+        }
+    }
+    intern_anew(name, ends)
+}
+
+/// Finds or enters a name in the shared table and remembers it.
+#[cold]
+#[inline(never)]
+fn intern_anew(name: &str, ends: Ends) -> Option<Raw> {
+    let symbol = intern_shared(name)?;
+    let recent = pool::own_recent();
+    if let Some(p) = symbol.pointer()
+        && !recent.is_null()
+    {
+        // SAFETY: the thread's own memory.
+        unsafe { (*recent).0[ends.place()] = Met { ends, symbol: p } };
+    }
+    Some(symbol)
+}
+
+fn intern_shared(name: &str) -> Option<Raw> {
     let hash = hash::text(name.as_bytes());
     // SAFETY: tables and symbols live for ever.
     unsafe {

@@ -26,7 +26,8 @@ impl Model {
             memory: UnsafeCell::new(7),
             reclaimed: AtomicUsize::new(0),
         };
-        m.counts.open(OWNER);
+        m.counts.set_owner(OWNER);
+        m.counts.open();
         Arc::new(m)
     }
 

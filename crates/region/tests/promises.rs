@@ -17,7 +17,10 @@ fn an_exited_region_is_handed_out_again() {
 fn at_most_32_regions_are_pooled() {
     let many: Vec<Region> = (0..100).map(|_| Region::new()).collect();
     drop(many);
-    assert_eq!(allod_region::pooled(), 32);
+    // The others went back in batches of 16.
+    assert!((16..=32).contains(&allod_region::pooled()), "{}", allod_region::pooled());
+    let again: Vec<Region> = (0..100).map(|_| Region::new()).collect();
+    assert!(again.iter().all(|r| r.accounting() == Default::default()));
 }
 
 #[test]
