@@ -1,27 +1,63 @@
 //! Many objects by one allocation, and dictionaries.
 
-use super::peers::{MALLOCS, Malloc};
+use super::peers::{MALLOCS, Malloc, boehm};
 use crate::inprocess::Bench;
+use allod_region::control::bump;
 use allod_region::{Raw, Region, Value, batch, objects};
+use bump_scope::traits::BumpAllocatorTyped;
+use std::alloc::Layout;
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::ptr;
 
 const LIST: usize = 1000;
 const DEPTH: u32 = 15;
+const NODE: Layout = Layout::new::<[u64; 3]>();
 
-/// A node from malloc: header, car, cdr.
-unsafe fn node(m: Malloc, car: u64, cdr: u64) -> *mut u64 {
-    // SAFETY: the block has three words.
-    unsafe {
-        let p: *mut u64 = (m.malloc)(24).cast();
-        p.cast::<[u64; 3]>().write([7, car, cdr]);
-        p
+/// Header, car, cdr in memory from any allocator.
+#[inline(always)]
+unsafe fn node(memory: *mut u64, car: u64, cdr: u64) -> *mut u64 {
+    // SAFETY: the caller's memory has three words.
+    unsafe { memory.cast::<[u64; 3]>().write([7, car, cdr]) };
+    memory
+}
+
+/// A list of nodes one by one, from the last to the first.
+#[inline(always)]
+fn chain(alloc: impl Fn() -> *mut u64) -> *mut u64 {
+    // SAFETY: the allocators give three words.
+    (0..LIST as u64)
+        .rev()
+        .fold(ptr::null_mut(), |next: *mut u64, i| unsafe { node(alloc(), i, next as u64) })
+}
+
+fn sum_chain(mut at: *const u64) -> u64 {
+    let mut sum = 0;
+    while !at.is_null() {
+        // SAFETY: a list from `chain`, alive.
+        unsafe {
+            sum += *at.add(1);
+            at = *at.add(2) as *const u64;
+        }
+    }
+    sum
+}
+
+unsafe fn free_chain(m: Malloc, mut at: *mut u64) {
+    while !at.is_null() {
+        // SAFETY: every node is freed once.
+        unsafe {
+            let next = *at.add(2) as *mut u64;
+            (m.free)(at.cast());
+            at = next;
+        }
     }
 }
 
 fn lists(bench: &mut Bench<'static>) {
+    let (name, n) = ("list-construct", LIST as u64);
     let sum = |v: Value<'_>| v.iter().map(|v| v.as_int().unwrap_or(0) as u64).sum();
-    bench.add_timed("list-construct", "batch", LIST as u64, move |t| {
+    bench.add_timed(name, "batch", n, move |t| {
         let r = t.time(Region::new);
         // SAFETY: the region is open; immediates outlive it.
         let list =
@@ -31,7 +67,7 @@ fn lists(bench: &mut Bench<'static>) {
         t.time(|| drop(r));
         result
     });
-    bench.add_timed("list-construct", "typed", LIST as u64, move |t| {
+    bench.add_timed(name, "typed", n, move |t| {
         let r = t.time(Region::new);
         let list = t.time(|| {
             (0..LIST).rev().fold(Raw::NIL, |next, i| {
@@ -44,31 +80,35 @@ fn lists(bench: &mut Bench<'static>) {
         t.time(|| drop(r));
         result
     });
-    for m in &MALLOCS[..2] {
-        bench.add_timed("list-construct", m.name, LIST as u64, move |t| {
+    let mut arena = bumpalo::Bump::new();
+    bench.add_timed(name, "bumpalo", n, move |t| {
+        let list = t.time(|| chain(|| arena.alloc_layout(NODE).as_ptr().cast()));
+        let result = sum_chain(list);
+        t.time(|| arena.reset());
+        result
+    });
+    let mut arena: bump_scope::Bump = bump_scope::Bump::new();
+    bench.add_timed(name, "bump-scope", n, move |t| {
+        let list = t.time(|| chain(|| arena.allocate_layout(NODE).as_ptr().cast()));
+        let result = sum_chain(list);
+        t.time(|| arena.reset());
+        result
+    });
+    for m in MALLOCS {
+        bench.add_timed(name, m.name, n, move |t| {
             // SAFETY: nodes have three words and are freed once.
             unsafe {
-                let list = t.time(|| {
-                    (0..LIST as u64)
-                        .rev()
-                        .fold(std::ptr::null_mut(), |next: *mut u64, i| node(*m, i, next as u64))
-                });
-                let mut result = 0;
-                let mut at = list;
-                while !at.is_null() {
-                    result += *at.add(1);
-                    at = *at.add(2) as *mut u64;
-                }
-                t.time(|| {
-                    let mut at = list;
-                    while !at.is_null() {
-                        let next = *at.add(2) as *mut u64;
-                        (m.free)(at.cast());
-                        at = next;
-                    }
-                });
+                let list = t.time(|| chain(|| (m.malloc)(24).cast()));
+                let result = sum_chain(list);
+                t.time(|| free_chain(m, list));
                 result
             }
+        });
+    }
+    if let Some(gc) = boehm() {
+        // The list hangs on the stack, which the collector scans.
+        bench.add_timed(name, "boehm", n, move |t| {
+            sum_chain(black_box(t.time(|| chain(|| gc.malloc(24)))))
         });
     }
 }
@@ -85,17 +125,15 @@ fn sum_tree(root: *const u64, depth: u32) -> u64 {
     }
 }
 
-/// A tree from malloc, its leaves numbered from `first`.
-unsafe fn grow(m: Malloc, depth: u32, first: u64) -> u64 {
-    // SAFETY: nodes have three words.
-    unsafe {
-        if depth == 0 {
-            return Raw::small_wrapping(first as i64).0;
-        }
-        let car = grow(m, depth - 1, 2 * first);
-        let cdr = grow(m, depth - 1, 2 * first + 1);
-        node(m, car, cdr) as u64
+/// A tree of nodes one by one, its leaves numbered from `first`.
+fn grow(alloc: &impl Fn() -> *mut u64, depth: u32, first: u64) -> u64 {
+    if depth == 0 {
+        return Raw::small_wrapping(first as i64).0;
     }
+    let car = grow(alloc, depth - 1, 2 * first);
+    let cdr = grow(alloc, depth - 1, 2 * first + 1);
+    // SAFETY: the allocators give three words.
+    unsafe { node(alloc(), car, cdr) as u64 }
 }
 
 unsafe fn fell(m: Malloc, root: u64, depth: u32) {
@@ -111,8 +149,8 @@ unsafe fn fell(m: Malloc, root: u64, depth: u32) {
 }
 
 fn trees(bench: &mut Bench<'static>) {
-    let nodes = (1u64 << DEPTH) - 1;
-    bench.add_timed("tree-construct", "batch", nodes, move |t| {
+    let (name, n) = ("tree-construct", (1u64 << DEPTH) - 1);
+    bench.add_timed(name, "batch", n, move |t| {
         let r = t.time(Region::new);
         // SAFETY: the region is open; immediates outlive it.
         let tree = t
@@ -121,15 +159,44 @@ fn trees(bench: &mut Bench<'static>) {
         t.time(|| drop(r));
         result
     });
-    for m in &MALLOCS[..2] {
-        bench.add_timed("tree-construct", m.name, nodes, move |t| {
+    bench.add_timed(name, "typed", n, move |t| {
+        let r = t.time(Region::new);
+        // SAFETY: the region is open.
+        let alloc = || unsafe { bump(r.control(), 24) }.cast();
+        let tree = t.time(|| grow(&alloc, DEPTH, 0));
+        let result = sum_tree(tree as *const u64, DEPTH);
+        t.time(|| drop(r));
+        result
+    });
+    let mut arena = bumpalo::Bump::new();
+    bench.add_timed(name, "bumpalo", n, move |t| {
+        let tree = t.time(|| grow(&|| arena.alloc_layout(NODE).as_ptr().cast(), DEPTH, 0));
+        let result = sum_tree(tree as *const u64, DEPTH);
+        t.time(|| arena.reset());
+        result
+    });
+    let mut arena: bump_scope::Bump = bump_scope::Bump::new();
+    bench.add_timed(name, "bump-scope", n, move |t| {
+        let tree = t.time(|| grow(&|| arena.allocate_layout(NODE).as_ptr().cast(), DEPTH, 0));
+        let result = sum_tree(tree as *const u64, DEPTH);
+        t.time(|| arena.reset());
+        result
+    });
+    for m in MALLOCS {
+        bench.add_timed(name, m.name, n, move |t| {
             // SAFETY: the tree is felled once, after its last use.
             unsafe {
-                let tree = t.time(|| grow(*m, DEPTH, 0));
+                let tree = t.time(|| grow(&|| (m.malloc)(24).cast(), DEPTH, 0));
                 let result = sum_tree(tree as *const u64, DEPTH);
-                t.time(|| fell(*m, tree, DEPTH));
+                t.time(|| fell(m, tree, DEPTH));
                 result
             }
+        });
+    }
+    if let Some(gc) = boehm() {
+        bench.add_timed(name, "boehm", n, move |t| {
+            let tree = t.time(|| grow(&|| gc.malloc(24), DEPTH, 0));
+            sum_tree(black_box(tree) as *const u64, DEPTH)
         });
     }
 }

@@ -1,15 +1,14 @@
 //! Regions as a whole: life, tethers, sharing, several at once.
 
-use super::peers::{MALLOCS, words};
+use super::peers::{MALLOCS, boehm, words};
 use crate::inprocess::Bench;
 use allod_region::{Control, Frozen, Region, Value, life, objects};
 use std::cell::Cell;
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Repetitions of what takes nanoseconds.
 const MANY: u64 = 10_000;
-/// Objects in each of the many small regions.
-const FEW: usize = 8;
 
 thread_local! {
     static OPENED: Cell<u64> = const { Cell::new(0) };
@@ -25,71 +24,6 @@ fn open_nothing() {
 fn close_nothing() {
     black_box(());
 }
-
-/// A region of malloc'd parts: control block, table, chunk.
-struct Parts {
-    control: *mut u64,
-    table: *mut u64,
-    chunk: *mut u64,
-}
-
-fn many_small(bench: &mut Bench<'static>) {
-    let name = "many-small-regions";
-    bench.add(name, "typed", 1000, || {
-        let mut sum = 0;
-        for i in 0..1000 {
-            let r = life::create();
-            // SAFETY: the region is open until the end of the block.
-            unsafe {
-                for j in 0..FEW {
-                    sum += *objects::int(r, (i + j) as i64).pointer().unwrap_or_default_word();
-                }
-                life::exit(r);
-            }
-        }
-        sum
-    });
-    for m in &MALLOCS[..2] {
-        bench.add(name, m.name, 1000, move || {
-            let mut sum = 0;
-            for i in 0..1000 {
-                // SAFETY: every part is freed once, after its last use.
-                unsafe {
-                    let parts = Parts {
-                        control: black_box((m.malloc)(192)).cast(),
-                        table: black_box((m.malloc)(512)).cast(),
-                        chunk: black_box((m.malloc)(4096)).cast(),
-                    };
-                    *parts.control = parts.chunk as u64;
-                    *parts.table = parts.chunk as u64;
-                    for j in 0..FEW {
-                        let p = parts.chunk.add(2 * j);
-                        *p = allod_region::value::Header::fixed(allod_region::types::INT).0;
-                        *p.add(1) = (i + j) as u64;
-                        sum += *black_box(p).add(1);
-                    }
-                    for part in [parts.control, parts.table, parts.chunk] {
-                        (m.free)(part.cast());
-                    }
-                }
-            }
-            sum
-        });
-    }
-}
-
-/// Reads an object's second word.
-trait Word {
-    fn unwrap_or_default_word(self) -> *const u64;
-}
-
-impl Word for Option<*mut u64> {
-    fn unwrap_or_default_word(self) -> *const u64 {
-        self.map_or(&raw const ZERO, |p| black_box(p).wrapping_add(1))
-    }
-}
-
-static ZERO: u64 = 0;
 
 fn lifecycle(bench: &mut Bench<'static>) {
     let name = "region-lifecycle";
@@ -110,6 +44,12 @@ fn lifecycle(bench: &mut Bench<'static>) {
     });
 }
 
+/// One more in a count that the optimiser must leave in memory, as it must a region's.
+#[inline(always)]
+fn count(c: &AtomicU64) {
+    c.store(c.load(Relaxed) + 1, Relaxed);
+}
+
 fn tethers(bench: &mut Bench<'static>) {
     let region: &'static Region = Box::leak(Box::new(Region::new()));
     bench.add("tether", "guard", MANY, move || {
@@ -121,21 +61,21 @@ fn tethers(bench: &mut Bench<'static>) {
     bench.add("tether", "any-thread", MANY, move || {
         let r = region.control();
         for _ in 0..MANY {
+            let r = black_box(r);
             // SAFETY: the region is open and this thread's.
             unsafe {
-                life::tether(black_box(r));
-                life::untether(black_box(r));
+                life::tether(r);
+                life::untether(r);
             }
         }
         0
     });
-    let counter: &'static Cell<u64> = Box::leak(Box::new(Cell::new(0)));
+    let counter: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
     bench.add("tether", "two-increments", MANY, move || {
         for _ in 0..MANY {
             let c = black_box(counter);
-            c.set(c.get() + 1);
-            let c = black_box(counter);
-            c.set(c.get() + 1);
+            count(c);
+            count(c);
         }
         0
     });
@@ -170,37 +110,72 @@ fn tether_threads(bench: &mut Bench<'static>) {
     }
 }
 
+/// The objects of `multi-region`, dealt out to so many regions in turn.
+const DEALT: usize = 1600;
+const REGIONS: usize = 16;
+
+/// An int as any allocator's memory holds it.
+unsafe fn write_int(p: *mut u64, i: usize) -> u64 {
+    // SAFETY: the caller's memory has two words.
+    unsafe { p.cast::<[u64; 2]>().write([7, i as u64]) };
+    p as u64
+}
+
+fn sum_ints(slots: &[u64]) -> u64 {
+    // SAFETY: the slots hold the addresses of live ints.
+    slots.iter().map(|p| unsafe { *(*p as *const u64).add(1) }).sum()
+}
+
 fn several(bench: &mut Bench<'static>) {
-    const REGIONS: usize = 16;
-    let slots = words(1600);
-    bench.add("multi-region", "typed", 1600, move || {
+    let name = "multi-region";
+    let slots = words(DEALT);
+    bench.add(name, "typed", DEALT as u64, move || {
         let regions: [*mut Control; REGIONS] = std::array::from_fn(|_| life::create());
         for (i, slot) in slots.iter_mut().enumerate() {
             // SAFETY: the regions are open.
             *slot = unsafe { objects::int(regions[i % REGIONS], i as i64) }.0;
         }
-        // SAFETY: the objects are alive until the exits below.
-        let sum = slots.iter().map(|p| unsafe { *(*p as *const u64).add(1) }).sum();
+        let sum = sum_ints(slots);
         // SAFETY: opened above, not used again.
         regions.iter().for_each(|r| unsafe { life::exit(*r) });
         sum
     });
-    let m = MALLOCS[0];
-    let slots = words(1600);
-    bench.add("multi-region", "glibc", 1600, move || {
-        // SAFETY: every block is freed once, after its last use.
-        unsafe {
-            for (i, slot) in slots.iter_mut().enumerate() {
-                let p: *mut u64 = (m.malloc)(16).cast();
-                *p = 5;
-                *p.add(1) = i as u64;
-                *slot = p as u64;
-            }
-            let sum = slots.iter().map(|p| *(*p as *const u64).add(1)).sum();
-            slots.iter().for_each(|p| (m.free)(*p as *mut libc::c_void));
-            sum
+    let slots = words(DEALT);
+    bench.add(name, "bumpalo", DEALT as u64, move || {
+        let arenas: [bumpalo::Bump; REGIONS] = std::array::from_fn(|_| bumpalo::Bump::new());
+        for (i, slot) in slots.iter_mut().enumerate() {
+            *slot = std::ptr::from_mut(arenas[i % REGIONS].alloc([7, i as u64])) as u64;
         }
+        sum_ints(slots)
     });
+    for m in MALLOCS {
+        let slots = words(DEALT);
+        bench.add(name, m.name, DEALT as u64, move || {
+            // SAFETY: every block is freed once, after its last use.
+            unsafe {
+                for (i, slot) in slots.iter_mut().enumerate() {
+                    *slot = write_int((m.malloc)(16).cast(), i);
+                }
+                let sum = sum_ints(slots);
+                slots.iter().for_each(|p| (m.free)(*p as *mut libc::c_void));
+                sum
+            }
+        });
+    }
+    if let Some(gc) = boehm() {
+        let slots = words(DEALT);
+        gc.add_roots(slots);
+        bench.add(name, "boehm", DEALT as u64, move || {
+            for (i, slot) in slots.iter_mut().enumerate() {
+                // SAFETY: the collector gives two words.
+                *slot = unsafe { write_int(gc.malloc(16), i) };
+            }
+            sum_ints(slots)
+        });
+    }
+}
+
+fn shared(bench: &mut Bench<'static>) {
     let frozen: &'static Frozen = Box::leak(Box::new(Frozen::build(|_| Value::NIL)));
     bench.add("inter-region-share", "typed", MANY, move || {
         for _ in 0..MANY {
@@ -217,46 +192,10 @@ fn several(bench: &mut Bench<'static>) {
     });
 }
 
-/// A chain of functions that each map a list to a new one and drop their own garbage.
-fn functional(bench: &mut Bench<'static>) {
-    const LEN: i64 = 1000;
-    const STAGES: u64 = 8;
-    bench.add("functional", "typed", STAGES * LEN as u64, || {
-        let r = Region::new();
-        let mut list = r.list((0..LEN).map(Value::int));
-        for _ in 0..STAGES {
-            list = r.scope(|inner| {
-                inner.list(list.iter().map(|v| Value::int(v.as_int().unwrap_or(0) + 1)))
-            });
-        }
-        list.iter().map(|v| v.as_int().unwrap_or(0) as u64).sum()
-    });
-    bench.add("functional", "boxes", STAGES * LEN as u64, || {
-        struct Node(u64, Option<Box<Node>>);
-        fn build(values: impl DoubleEndedIterator<Item = u64>) -> Option<Box<Node>> {
-            values.rev().fold(None, |next, v| Some(Box::new(Node(v, next))))
-        }
-        fn drain(mut list: Option<Box<Node>>) -> Vec<u64> {
-            let mut all = Vec::with_capacity(LEN as usize);
-            while let Some(node) = list {
-                all.push(node.0);
-                list = node.1;
-            }
-            all
-        }
-        let mut list = build(0..LEN as u64);
-        for _ in 0..STAGES {
-            list = build(drain(list).into_iter().map(|v| v + 1));
-        }
-        drain(list).into_iter().sum()
-    });
-}
-
 /// Adds the workloads.
 pub fn add(bench: &mut Bench<'static>) {
-    many_small(bench);
     lifecycle(bench);
     tethers(bench);
     several(bench);
-    functional(bench);
+    shared(bench);
 }

@@ -7,7 +7,7 @@
 //! | subject | what it is |
 //! | --- | --- |
 //! | `typed` | typed allocation, inlined: what a compiler emits |
-//! | `mk` | constructor functions |
+//! | `mk` | constructor functions, called through pointers as those of a library are |
 //! | `glibc`, `mimalloc`, `allod-heap` | malloc and free for each object |
 //! | `bumpalo`, `bump-scope` | bump allocators of the Rust world |
 //! | `boehm` | `GC_malloc` of the Boehm collector, where `libgc.so.1` is installed |
@@ -17,11 +17,14 @@
 
 mod batches;
 mod facts;
+mod functional;
+mod kinds;
 mod life;
 mod moves;
 mod objects;
 mod peers;
 mod required;
+mod small;
 
 pub use facts::facts;
 pub use required::{Requirement, requirements, times};
@@ -37,6 +40,8 @@ pub fn suite(quick: bool) -> Bench<'static> {
     objects::add(&mut bench, quick);
     moves::add(&mut bench, quick);
     life::add(&mut bench);
+    small::add(&mut bench);
+    functional::add(&mut bench);
     batches::add(&mut bench);
     bench
 }

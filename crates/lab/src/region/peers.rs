@@ -1,6 +1,6 @@
 //! The allocators that regions are measured against, as functions.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
 /// malloc and free of one allocator.
@@ -27,9 +27,32 @@ pub const MALLOCS: [Malloc; 3] = [
     Malloc { name: "allod-heap", malloc: allod_malloc, free: allod_free },
 ];
 
-/// `GC_malloc`, if the Boehm collector's library is installed.
-pub fn boehm() -> Option<unsafe extern "C" fn(usize) -> *mut c_void> {
-    static FOUND: OnceLock<Option<unsafe extern "C" fn(usize) -> *mut c_void>> = OnceLock::new();
+/// The Boehm collector's functions.
+#[derive(Clone, Copy)]
+pub struct Gc {
+    malloc: unsafe extern "C" fn(usize) -> *mut c_void,
+    add_roots: unsafe extern "C" fn(*mut u64, *mut u64),
+}
+
+impl Gc {
+    /// Zeroed memory that lives while it is reachable.
+    #[inline(always)]
+    pub fn malloc(self, bytes: usize) -> *mut u64 {
+        // SAFETY: the collector was initialised on this thread.
+        unsafe { (self.malloc)(bytes).cast() }
+    }
+
+    /// Makes the collector look for pointers in an array, which lives as long as the process.
+    pub fn add_roots(self, words: &mut [u64]) {
+        let range = words.as_mut_ptr_range();
+        // SAFETY: the caller's array stays.
+        unsafe { (self.add_roots)(range.start, range.end) }
+    }
+}
+
+/// The Boehm collector, where `libgc.so.1` is installed.
+pub fn boehm() -> Option<Gc> {
+    static FOUND: OnceLock<Option<Gc>> = OnceLock::new();
     *FOUND.get_or_init(|| {
         // SAFETY: the library's own names and signatures; initialised on this thread before use.
         unsafe {
@@ -37,33 +60,25 @@ pub fn boehm() -> Option<unsafe extern "C" fn(usize) -> *mut c_void> {
             if lib.is_null() {
                 return None;
             }
-            let init = libc::dlsym(lib, c"GC_init".as_ptr());
-            let malloc = libc::dlsym(lib, c"GC_malloc".as_ptr());
-            if init.is_null() || malloc.is_null() {
-                return None;
-            }
+            let named = |name: &CStr| {
+                let p = libc::dlsym(lib, name.as_ptr());
+                (!p.is_null()).then_some(p)
+            };
+            let init = named(c"GC_init")?;
+            let (malloc, add_roots) = (named(c"GC_malloc")?, named(c"GC_add_roots")?);
             std::mem::transmute::<*mut c_void, extern "C" fn()>(init)();
-            Some(std::mem::transmute::<*mut c_void, unsafe extern "C" fn(usize) -> *mut c_void>(
-                malloc,
-            ))
+            Some(Gc {
+                malloc: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(usize) -> *mut c_void,
+                >(malloc),
+                add_roots: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(*mut u64, *mut u64),
+                >(add_roots),
+            })
         }
     })
-}
-
-/// Makes the collector scan an array for pointers.
-pub fn gc_roots(words: &mut [u64]) {
-    // SAFETY: the library's own name and signature; the array lives as long as the process.
-    unsafe {
-        let lib = libc::dlopen(c"libgc.so.1".as_ptr(), libc::RTLD_NOW);
-        let add = libc::dlsym(lib, c"GC_add_roots".as_ptr());
-        if !add.is_null() {
-            let range = words.as_mut_ptr_range();
-            std::mem::transmute::<*mut c_void, extern "C" fn(*mut u64, *mut u64)>(add)(
-                range.start,
-                range.end,
-            );
-        }
-    }
 }
 
 /// Leaked memory for a bench's arrays.

@@ -23,7 +23,7 @@ const fn within(
     Requirement { workload, subject, against: (workload, against), at_least }
 }
 
-const REQUIRED: [Requirement; 34] = [
+const REQUIRED: [Requirement; 35] = [
     within("typed-int", "typed", "bump", 1.0 / 1.25),
     within("typed-float", "typed", "bump", 1.0 / 1.25),
     within("small-objects", "typed", "bump", 1.0 / 1.25),
@@ -39,6 +39,7 @@ const REQUIRED: [Requirement; 34] = [
     within("typed-pair", "typed", "mk", 1.5),
     within("typed-array", "typed", "mk", 2.0),
     within("typed-symbol", "typed", "mk", 3.0),
+    within("typed-symbol-runtime", "typed", "mk", 3.0),
     within("many-small-regions", "typed", "glibc", 21.0),
     within("region-lifecycle", "typed", "calls", 1.0 / 3.0),
     within("list-construct", "batch", "glibc", 6.0),
