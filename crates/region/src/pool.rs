@@ -101,7 +101,7 @@ pub(crate) unsafe fn put(r: *mut Control) {
     }
 }
 
-/// The pool is empty: takes a batch of blocks and hands the first out.
+/// The pool is empty: takes a batch of blocks and hands one out.
 #[cold]
 #[inline(never)]
 fn refill() -> *mut Control {
@@ -113,19 +113,21 @@ fn refill() -> *mut Control {
     unsafe {
         let most = (*t).batch.min((*t).most).max(1);
         let Some(blocks) = slots::take_blocks(most) else { return ptr::null_mut() };
-        let mut first: *mut Control = ptr::null_mut();
+        let mut last: *mut Control = ptr::null_mut();
+        let mut at = (&raw mut (*t).regions).cast::<*mut Control>();
         for r in blocks {
             (*r).counts.set_owner(me);
-            if first.is_null() {
-                first = r;
-            } else {
-                put(r);
+            if !last.is_null() {
+                *at = last;
+                at = at.add(1);
             }
+            last = r;
         }
         if (*t).most > 0 {
+            (*t).pooled = at.offset_from((&raw const (*t).regions).cast()) as usize;
             (*t).batch = (2 * most).min(BATCH);
         }
-        first
+        last
     }
 }
 

@@ -34,27 +34,119 @@ const STRIDES: [usize; 3] = [BLOCK_BYTES, 4096, 16384];
 /// Slots of the kind that has most; one more word in the directory answers for the span's tail.
 const MOST: usize = UNIT / BLOCK_BYTES;
 
+/// Spans of control blocks without a region in them that stay, so that a program that opens many
+/// regions again and again does not take and return them each time: at most 1 MiB.
+const EMPTY_KEPT: usize = 16;
+
 /// The directory of a span cut into slots. The first two fields are those of every directory.
 #[repr(C)]
 struct Cut {
     mul: u64,
     owners: [AtomicPtr<Control>; MOST + 1],
-    free: u128,
+    /// A bit for each free slot.
+    free: Bits,
     /// Slots for control blocks that hold an initialised one, named by their word.
-    ready: u128,
+    ready: Bits,
+    /// `free` when all are.
+    full: Bits,
     start: *mut u8,
-    slots: u32,
     next: *mut Cut,
     prev: *mut Cut,
 }
 
+type Bits = [u64; 2];
+
 /// The spans of one kind that have free slots.
-struct Partial(UnsafeCell<[*mut Cut; 3]>);
+struct Partial {
+    first: *mut Cut,
+    /// How many of them have free slots only.
+    empty: usize,
+}
+
+struct Partials(UnsafeCell<[Partial; 3]>);
 // SAFETY: used with `LOCK` held only.
-unsafe impl Sync for Partial {}
+unsafe impl Sync for Partials {}
 
 pub(crate) static LOCK: Lock = Lock::new();
-static PARTIAL: Partial = Partial(UnsafeCell::new([ptr::null_mut(); 3]));
+static PARTIAL: Partials =
+    Partials(UnsafeCell::new([const { Partial { first: ptr::null_mut(), empty: 0 } }; 3]));
+
+/// Slots of one span taken together: an iterator of their memory and words.
+struct Taken {
+    cut: *mut Cut,
+    word: usize,
+    left: u64,
+    /// Of those, the ones that were never handed out before.
+    fresh: u64,
+}
+
+/// Takes up to `most` slots, at least one. Thread-safe; the lock is taken once.
+#[inline]
+fn take_some(kind: SlotKind, most: usize) -> Option<Taken> {
+    LOCK.with(|| {
+        // SAFETY: the lock is held; directories on the list are valid and have a free slot.
+        unsafe {
+            let partial = &mut (*PARTIAL.0.get())[kind as usize];
+            if partial.first.is_null() {
+                partial.first = open(kind)?;
+                partial.empty += 1;
+            }
+            let cut = partial.first;
+            if (*cut).free == (*cut).full {
+                partial.empty -= 1;
+            }
+            let word = usize::from((*cut).free[0] == 0);
+            let free = (*cut).free[word];
+            let mut rest = free;
+            for _ in 0..most {
+                rest &= rest.wrapping_sub(1);
+            }
+            let left = free & !rest;
+            let fresh = left & !(*cut).ready[word];
+            (*cut).ready[word] |= left;
+            (*cut).free[word] = rest;
+            if (*cut).free == [0; 2] {
+                unlink(&mut partial.first, cut);
+            }
+            Some(Taken { cut, word, left, fresh })
+        }
+    })
+}
+
+/// Marks slots of a span as free, and returns the span when all of its slots are and enough spans are
+/// kept.
+unsafe fn put_back(kind: SlotKind, cut: *mut Cut, slots: Bits) {
+    // SAFETY: the caller holds the lock; the directory is the slots'.
+    unsafe {
+        let partial = &mut (*PARTIAL.0.get())[kind as usize];
+        if (*cut).free == [0; 2] {
+            link(&mut partial.first, cut);
+        }
+        for (free, more) in (*cut).free.iter_mut().zip(slots) {
+            *free |= more;
+        }
+        if (*cut).free != (*cut).full {
+            return;
+        }
+        let kept = if kind == SlotKind::Block { EMPTY_KEPT } else { 1 };
+        if partial.empty < kept {
+            partial.empty += 1;
+            return;
+        }
+        unlink(&mut partial.first, cut);
+        span::free((*cut).start);
+        allod_heap::free(cut.cast());
+    }
+}
+
+/// The directory of a slot, and the slot's number.
+#[inline(always)]
+unsafe fn place(memory: *const u8, kind: SlotKind) -> (*mut Cut, usize) {
+    (
+        span::owner(memory, Kind::Region).cast(),
+        (memory as usize & (UNIT - 1)) / STRIDES[kind as usize],
+    )
+}
 
 /// A slot's memory and its word in the directory.
 #[derive(Clone, Copy)]
@@ -63,98 +155,17 @@ pub(crate) struct Slot {
     pub owner: *const AtomicPtr<Control>,
 }
 
-/// Takes a slot; `None` when memory is out. Thread-safe.
+/// Takes a slot for a chunk; `None` when memory is out. Thread-safe.
 pub(crate) fn take(kind: SlotKind) -> Option<Slot> {
-    LOCK.with(|| {
-        // SAFETY: the lock is held; directories on the list are valid and have a free slot.
-        unsafe {
-            let head = &raw mut (*PARTIAL.0.get())[kind as usize];
-            if (*head).is_null() {
-                *head = open(kind)?;
-            }
-            let cut = *head;
-            let index = (*cut).free.trailing_zeros() as usize;
-            (*cut).free &= !(1 << index);
-            if (*cut).free == 0 {
-                unlink(head, cut);
-            }
-            Some(Slot {
-                memory: (*cut).start.add(index * STRIDES[kind as usize]),
-                owner: &raw const (*cut).owners[index],
-            })
-        }
-    })
-}
-
-/// Control blocks taken together from one span: an iterator of empty regions without an owner.
-pub(crate) struct Blocks {
-    cut: *mut Cut,
-    left: u128,
-    /// Of those, the ones that have to be initialised.
-    fresh: u128,
-}
-
-impl Iterator for Blocks {
-    type Item = *mut Control;
-
-    #[inline]
-    fn next(&mut self) -> Option<*mut Control> {
-        if self.left == 0 {
-            return None;
-        }
-        let index = self.left.trailing_zeros() as usize;
-        self.left &= self.left - 1;
-        // SAFETY: the slot was taken for the iterator's holder, and its span stays while it is.
-        unsafe {
-            let r: *mut Control = (*self.cut).start.add(index * BLOCK_BYTES).cast();
-            if self.fresh & (1 << index) != 0 {
-                Control::init(r);
-                (*(&raw const (*self.cut).owners).cast::<AtomicPtr<Control>>().add(index))
-                    .store(r, Relaxed);
-            }
-            Some(r)
-        }
+    let taken = take_some(kind, 1)?;
+    let index = 64 * taken.word + taken.left.trailing_zeros() as usize;
+    // SAFETY: the slot is the caller's, and its span stays meanwhile.
+    unsafe {
+        Some(Slot {
+            memory: (*taken.cut).start.add(index * STRIDES[kind as usize]),
+            owner: &raw const (*taken.cut).owners[index],
+        })
     }
-}
-
-/// Takes up to `most` control blocks, at least one; `None` when memory is out. Thread-safe; the lock
-/// is taken once.
-pub(crate) fn take_blocks(most: usize) -> Option<Blocks> {
-    LOCK.with(|| {
-        // SAFETY: as in `take`.
-        unsafe {
-            let head = &raw mut (*PARTIAL.0.get())[SlotKind::Block as usize];
-            if (*head).is_null() {
-                *head = open(SlotKind::Block)?;
-            }
-            let cut = *head;
-            let mut rest = (*cut).free;
-            for _ in 0..most {
-                rest &= rest.wrapping_sub(1);
-            }
-            let left = (*cut).free & !rest;
-            let fresh = left & !(*cut).ready;
-            (*cut).ready |= left;
-            (*cut).free = rest;
-            if rest == 0 {
-                unlink(head, cut);
-            }
-            Some(Blocks { cut, left, fresh })
-        }
-    })
-}
-
-/// Gives control blocks back.
-///
-/// # Safety
-/// They came from [`take_blocks`], are empty regions again, and nobody uses them any more.
-pub(crate) unsafe fn give_blocks(blocks: &[*mut Control]) {
-    LOCK.with(|| {
-        for r in blocks {
-            // SAFETY: the lock is held; the caller's contract.
-            unsafe { put_back(r.cast(), SlotKind::Block) };
-        }
-    });
 }
 
 /// Gives a chunk's slot back.
@@ -162,32 +173,69 @@ pub(crate) unsafe fn give_blocks(blocks: &[*mut Control]) {
 /// # Safety
 /// `memory` came from [`take`] of the same kind and nothing in it is used any more.
 pub(crate) unsafe fn give(memory: *mut u8, kind: SlotKind) {
-    // SAFETY: the lock is held; the slot is the caller's.
-    LOCK.with(|| unsafe {
-        (*owner_word(memory)).store(ptr::null_mut(), Relaxed);
-        put_back(memory, kind);
-    });
+    // SAFETY: the slot is the caller's.
+    unsafe {
+        let (cut, index) = place(memory, kind);
+        (*cut).owners[index].store(ptr::null_mut(), Relaxed);
+        let mut slots = [0; 2];
+        slots[index / 64] = 1 << (index % 64);
+        LOCK.with(|| put_back(kind, cut, slots));
+    }
 }
 
-/// Marks a slot as free, and returns its span when all of them are.
-#[inline]
-unsafe fn put_back(memory: *mut u8, kind: SlotKind) {
-    // SAFETY: the caller holds the lock; the slot's span has a directory of this kind.
-    unsafe {
-        let head = &raw mut (*PARTIAL.0.get())[kind as usize];
-        let cut: *mut Cut = span::owner(memory, Kind::Region).cast();
-        let index = (memory as usize - (*cut).start as usize) / STRIDES[kind as usize];
-        if (*cut).free == 0 {
-            link(head, cut);
+/// Control blocks taken together: an iterator of empty regions without an owner.
+pub(crate) struct Blocks(Taken);
+
+/// Takes up to `most` control blocks, at least one; `None` when memory is out. Thread-safe.
+pub(crate) fn take_blocks(most: usize) -> Option<Blocks> {
+    take_some(SlotKind::Block, most).map(Blocks)
+}
+
+impl Iterator for Blocks {
+    type Item = *mut Control;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<*mut Control> {
+        let taken = &mut self.0;
+        if taken.left == 0 {
+            return None;
         }
-        (*cut).free |= 1 << index;
-        let alone = *head == cut && (*cut).next.is_null();
-        if (*cut).free.count_ones() == (*cut).slots && !alone {
-            unlink(head, cut);
-            span::free((*cut).start);
-            allod_heap::free(cut.cast());
+        let bit = taken.left & taken.left.wrapping_neg();
+        let index = 64 * taken.word + bit.trailing_zeros() as usize;
+        taken.left ^= bit;
+        // SAFETY: the slot was taken for the iterator's holder, and its span stays while it is.
+        unsafe {
+            let r: *mut Control = (*taken.cut).start.add(index * BLOCK_BYTES).cast();
+            if taken.fresh & bit != 0 {
+                Control::init(r);
+                (*taken.cut).owners[index].store(r, Relaxed);
+            }
+            Some(r)
         }
     }
+}
+
+/// Gives control blocks back. Thread-safe; the lock is taken once.
+///
+/// # Safety
+/// They came from [`take_blocks`], are empty regions again, and nobody uses them any more.
+pub(crate) unsafe fn give_blocks(blocks: &[*mut Control]) {
+    let unit = |r: *mut Control| r as usize & !(UNIT - 1);
+    LOCK.with(|| {
+        // Regions left one after the other mostly lie side by side.
+        for near in blocks.chunk_by(|a, b| unit(*a) == unit(*b)) {
+            let mut slots = [0; 2];
+            for r in near {
+                let index = (*r as usize & (UNIT - 1)) / BLOCK_BYTES;
+                slots[index / 64] |= 1 << (index % 64);
+            }
+            // SAFETY: the lock is held; the caller's contract.
+            unsafe {
+                let (cut, _) = place(near[0].cast(), SlotKind::Block);
+                put_back(SlotKind::Block, cut, slots);
+            }
+        }
+    });
 }
 
 /// Makes the block of a region that was spliced into another, and whose heir is gone, an empty region
@@ -216,12 +264,13 @@ unsafe fn open(kind: SlotKind) -> Option<*mut Cut> {
     };
     let stride = STRIDES[kind as usize];
     let slots = UNIT / stride;
+    let full = if slots == 128 { !0 } else { (1u128 << slots) - 1 };
     // SAFETY: the directory is new; zero bytes are null pointers.
     unsafe {
         (*cut).mul = (1u64 << 32).div_ceil(stride as u64);
-        (*cut).free = if slots == 128 { !0 } else { (1 << slots) - 1 };
+        (*cut).full = [full as u64, (full >> 64) as u64];
+        (*cut).free = (*cut).full;
         (*cut).start = new.start;
-        (*cut).slots = slots as u32;
     }
     Some(cut)
 }

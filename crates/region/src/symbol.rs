@@ -40,49 +40,46 @@ unsafe impl Sync for Arena {}
 static ARENA: Arena = Arena(UnsafeCell::new((ptr::null_mut(), 0)));
 const ARENA_BYTES: usize = 16 * 1024;
 
-/// What a thread's [`Recent`] has entries for.
-const REMEMBERED: usize = 256;
+/// Pairs of entries in a thread's [`Recent`].
+const REMEMBERED: usize = 512;
 
-/// The symbols that a thread met lately, found by their names' first and last bytes.
+/// The symbols that a thread met lately, found by their names' first and last bytes: a small cache of
+/// two entries a place, 8 KiB.
 ///
-/// A name of up to 16 bytes *is* its two ends and its length, so that comparing those is enough.
-/// Longer names are compared in full. The hash here is cheap and needs no secrecy: names chosen to
-/// collide push each other out, and are then found in the shared table, under its keyed hash.
+/// The hash here is cheap and needs no secrecy: names chosen to collide push each other out, and are
+/// then found in the shared table, under its keyed hash.
 #[repr(C, align(64))]
-pub(crate) struct Recent([Met; REMEMBERED]);
+pub(crate) struct Recent([[*mut u64; 2]; REMEMBERED]);
 
+/// A name's first and last bytes and its length. A name of up to eight bytes is all in `first`, as it
+/// lies in memory.
 #[derive(Clone, Copy)]
-struct Met {
-    ends: Ends,
-    symbol: *mut u64,
-}
-
-/// A name's first and last bytes and its length.
-#[derive(Clone, Copy, PartialEq)]
 struct Ends {
     first: u64,
     last: u64,
     len: usize,
 }
 
-impl Ends {
-    /// The ends of no name.
-    const NONE: Ends = Ends { first: 0, last: 0, len: usize::MAX };
+#[inline(always)]
+unsafe fn load64(p: *const u8) -> u64 {
+    // SAFETY: the caller's eight bytes.
+    u64::from_le(unsafe { p.cast::<u64>().read_unaligned() })
+}
 
+impl Ends {
     #[inline(always)]
     fn of(name: &[u8]) -> Ends {
         let (p, len) = (name.as_ptr(), name.len());
-        // SAFETY: every load lies within the name.
+        // SAFETY: every load lies within the name; bytes loaded twice are the same in both.
         let (first, last) = unsafe {
             if len >= 8 {
-                (p.cast::<u64>().read_unaligned(), p.add(len - 8).cast::<u64>().read_unaligned())
+                (load64(p), load64(p.add(len - 8)))
             } else if len >= 4 {
-                let first = p.cast::<u32>().read_unaligned();
-                let last = p.add(len - 4).cast::<u32>().read_unaligned();
-                (u64::from(first) | u64::from(last) << 32, 0)
+                let half = |i| u64::from(u32::from_le(p.add(i).cast::<u32>().read_unaligned()));
+                (half(0) | half(len - 4) << (8 * (len - 4)), 0)
             } else if len > 0 {
-                let middle = u64::from(*p.add(len / 2)) << 8;
-                (u64::from(*p) | middle | u64::from(*p.add(len - 1)) << 16, 0)
+                let byte = |i: usize| u64::from(*p.add(i)) << (8 * i);
+                (byte(0) | byte(len / 2) | byte(len - 1), 0)
             } else {
                 (0, 0)
             }
@@ -90,13 +87,43 @@ impl Ends {
         Ends { first, last, len }
     }
 
-    /// Which entry the name may be in.
+    /// Where the name's symbol may be.
     #[inline(always)]
     fn place(self) -> usize {
-        // Odd numbers without a pattern: the fractions of pi.
-        let mixed = (self.first ^ 0x243f_6a88_85a3_08d3) as u128
-            * (self.last.wrapping_add(self.len as u64) ^ 0x1319_8a2e_0370_7345) as u128;
+        // Numbers without a pattern: the fractions of pi.
+        let mixed = u128::from(self.first ^ 0x243f_6a88_85a3_08d3)
+            * u128::from(self.last.wrapping_add(self.len as u64) ^ 0x1319_8a2e_0370_7345);
         (mixed as u64 ^ (mixed >> 64) as u64) as usize % REMEMBERED
+    }
+
+    /// Whether the symbol has the name.
+    #[inline(always)]
+    unsafe fn name(self, symbol: *const u64, name: &[u8]) -> bool {
+        // SAFETY: `symbol` is an interned symbol, whose name is filled up with zeroes to whole words,
+        // or null; loads lie within both names.
+        unsafe {
+            if symbol.is_null() || *symbol != Header::with_len(SYMBOL, self.len).0 {
+                return false;
+            }
+            let here: *const u8 = symbol.add(2).cast();
+            if load64(here) != self.first {
+                return false;
+            }
+            if self.len <= 8 {
+                return true;
+            }
+            if load64(here.add(self.len - 8)) != self.last {
+                return false;
+            }
+            let mut at = 8;
+            while at + 8 < self.len {
+                if load64(here.add(at)) != load64(name.as_ptr().add(at)) {
+                    return false;
+                }
+                at += 8;
+            }
+            true
+        }
     }
 }
 
@@ -104,52 +131,52 @@ impl Ends {
 struct Nothing(Recent);
 // SAFETY: never written.
 unsafe impl Sync for Nothing {}
-static NOTHING: Nothing =
-    Nothing(Recent([Met { ends: Ends::NONE, symbol: ptr::null_mut() }; REMEMBERED]));
+static NOTHING: Nothing = Nothing(Recent([[ptr::null_mut(); 2]; REMEMBERED]));
 pub(crate) const NOTHING_RECENT: *mut Recent = (&raw const NOTHING.0).cast_mut();
 
 impl Recent {
     /// A thread's own, empty; null when memory is out.
     pub(crate) fn new() -> *mut Recent {
-        let new: *mut Recent =
-            allod_heap::aligned_alloc(align_of::<Recent>(), size_of::<Recent>()).cast();
-        if !new.is_null() {
-            // SAFETY: new memory of the right size.
-            unsafe { new.copy_from_nonoverlapping(NOTHING_RECENT, 1) };
-        }
-        new
+        allod_heap::aligned_alloc_zeroed(align_of::<Recent>(), size_of::<Recent>()).cast()
     }
 }
 
 /// The symbol of a name; `None` when memory is out. Thread-safe.
 ///
-/// The first time copies the name. Later a thread that met it lately finds it by its ends, at the cost
-/// of a few compares; otherwise it is hashed and found in the shared table. A name that is known when
-/// the program is compiled is cheaper still as a [`Literal`].
+/// The first time copies the name. Later a thread that met it lately finds it by its ends and compares
+/// it, about 2 ns for short names; otherwise it is hashed and found in the shared table. A name that is
+/// known when the program is compiled is cheaper still as a [`Literal`].
 #[inline]
 pub fn intern(name: &str) -> Option<Raw> {
-    let ends = Ends::of(name.as_bytes());
+    let bytes = name.as_bytes();
+    let ends = Ends::of(bytes);
     // SAFETY: the thread's own memory or what is never written; symbols live for ever.
     unsafe {
-        let met = &(*pool::recent()).0[ends.place()];
-        if met.ends == ends && (ends.len <= 16 || self::name(met.symbol) == name.as_bytes()) {
-            return Some(Raw::object(met.symbol));
+        let [first, second] = (*pool::recent()).0[ends.place()];
+        if ends.name(first, bytes) {
+            return Some(Raw::object(first));
+        }
+        if ends.name(second, bytes) {
+            return Some(Raw::object(second));
         }
     }
-    intern_anew(name, ends)
+    intern_anew(name, ends.place())
 }
 
 /// Finds or enters a name in the shared table and remembers it.
 #[cold]
 #[inline(never)]
-fn intern_anew(name: &str, ends: Ends) -> Option<Raw> {
+fn intern_anew(name: &str, place: usize) -> Option<Raw> {
     let symbol = intern_shared(name)?;
     let recent = pool::own_recent();
     if let Some(p) = symbol.pointer()
         && !recent.is_null()
     {
         // SAFETY: the thread's own memory.
-        unsafe { (*recent).0[ends.place()] = Met { ends, symbol: p } };
+        unsafe {
+            let pair = &mut (*recent).0[place];
+            *pair = [p, pair[0]];
+        }
     }
     Some(symbol)
 }
@@ -202,7 +229,9 @@ fn enter(hash: u64, name: &str) -> Option<Raw> {
                 Ok(found) => return Some(found),
                 Err(place) => place,
             };
-            let p = arena(2 + name.len().div_ceil(8))?;
+            let words = name.len().div_ceil(8).max(1);
+            let p = arena(2 + words)?;
+            *p.add(1 + words) = 0;
             *p = Header::with_len(SYMBOL, name.len()).0;
             *p.add(1) = hash;
             ptr::copy_nonoverlapping(name.as_ptr(), p.add(2).cast(), name.len());
