@@ -4,6 +4,7 @@
 //! geometrically (each twice the one before, up to 64 MiB), so a frame of `n` bytes takes the slow
 //! path about log2(n) times, and touches the system only while the arena is larger than ever.
 
+use crate::shadow;
 use allod_heap::span::{self, Kind};
 use core::ptr::{self, NonNull};
 
@@ -106,7 +107,8 @@ impl Core {
             let core = core.as_ptr();
             let mut chunk = (*core).first;
             while !chunk.is_null() {
-                let Chunk { next, start, .. } = chunk.read();
+                let Chunk { next, start, bytes } = chunk.read();
+                shadow::uncover(start, bytes);
                 span::free(start);
                 chunk = next;
             }

@@ -7,12 +7,18 @@
 //! | --- | --- |
 //! | [`chunk`] | an arena's chunks, and the slow path |
 //! | [`thread`] | the arenas and the number of each thread |
+//! | `shadow` | what AddressSanitizer and memcheck are told (features `asan`, `valgrind`) |
 //! | [`raw`] | the frame as C sees it |
 #![no_std]
 
 pub mod chunk;
 mod error;
 pub mod raw;
+#[cfg(any(feature = "asan", feature = "valgrind"))]
+pub mod shadow;
+#[cfg(not(any(feature = "asan", feature = "valgrind")))]
+#[path = "shadow_off.rs"]
+mod shadow;
 pub mod thread;
 
 pub use error::OutOfMemory;

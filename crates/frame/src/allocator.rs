@@ -37,7 +37,7 @@ unsafe impl Allocator for &Frame<'_> {
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
         if self.is_newest(block.as_ptr(), layout) {
             // SAFETY: the newest block, which the caller gives back.
-            unsafe { self.free_newest(block.as_ptr()) };
+            unsafe { self.free_newest(block.as_ptr(), layout) };
         }
     }
 
@@ -145,7 +145,7 @@ unsafe fn resize(
         let newest = frame.is_newest(block.as_ptr(), old);
         let in_place = aligned
             && if newest {
-                frame.resize_newest(block.as_ptr(), new)
+                frame.resize_newest(block.as_ptr(), old, new)
             } else {
                 new.size() <= old.size()
             };

@@ -55,7 +55,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
         // SAFETY: asked only for the newest block; otherwise the values move to a new one.
         unsafe {
             let newest = self.frame.is_newest(old, self.layout());
-            if !(newest && self.frame.resize_newest(old, layout)) {
+            if !(newest && self.frame.resize_newest(old, self.layout(), layout)) {
                 let new = self.frame.try_alloc_layout(layout)?.cast();
                 ptr::copy_nonoverlapping(self.start.as_ptr(), new.as_ptr(), self.len);
                 self.start = new;
@@ -69,8 +69,12 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
     pub(crate) fn finish(self) -> &'f mut [T] {
         let block = self.start.as_ptr().cast::<u8>();
         if size_of::<T>() != 0 && self.frame.is_newest(block, self.layout()) {
-            // SAFETY: the newest block, whose end goes back.
-            unsafe { self.frame.free_newest(block.add(self.len * size_of::<T>())) };
+            // SAFETY: the newest block, whose end goes back; less than a valid layout is one.
+            unsafe {
+                let bytes = self.len * size_of::<T>();
+                let layout = Layout::from_size_align_unchecked(bytes, align_of::<T>());
+                self.frame.resize_newest(block, self.layout(), layout);
+            }
         }
         // SAFETY: `len` values were written, in memory of the frame that is handed out once.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }

@@ -1,10 +1,11 @@
 //! The handle of one frame: its cursor, its limit, and the bump.
 
+use crate::aids::{self, padded};
 use crate::budgets;
 use crate::drops::Entry;
 use crate::error::OutOfMemory;
 use crate::guard::FrameGuard;
-use crate::located;
+use crate::located::{self, Here};
 use crate::open::Open;
 use crate::watch;
 use allod_frame_core::chunk::{self, Core, Grown, distance, grow};
@@ -73,33 +74,45 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
     pub(crate) fn bump(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
-        watch::allocation(self, padded(size, align), located::here())?;
-        self.take(size, align)
+        let here = located::here();
+        watch::allocation(self, padded(size, align), here)?;
+        self.take(size, align, here)
     }
 
-    /// The bump, seen by no feature.
+    /// The bump, which no budget refuses and nobody counts.
     #[inline(always)]
-    pub(crate) fn take(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
-        let size = padded(size, align);
+    pub(crate) fn take(
+        &self,
+        size: usize,
+        align: usize,
+        here: Here,
+    ) -> Result<NonNull<u8>, OutOfMemory> {
+        let (room, align) = aids::room(size, align);
         let cursor = self.cursor.get();
         // Padded sizes and alignments of layouts are at most isize::MAX and addresses lie in the
         // lower half, so the sum cannot overflow.
-        let end = cursor.map_addr(|a| (a + (size + (align - 1))) & !(align - 1));
-        if end.addr() > self.limit.get().addr() {
-            return self.bump_slow(size, align);
-        }
-        self.cursor.set(end);
-        // SAFETY: a cursor is never null, and neither is what lies between it and the end.
-        Ok(unsafe { NonNull::new_unchecked(end.wrapping_sub(size)) })
+        let end = cursor.map_addr(|a| (a + (room + (align - 1))) & !(align - 1));
+        let block = if end.addr() > self.limit.get().addr() {
+            self.take_slow(room, align)?
+        } else {
+            self.cursor.set(end);
+            // SAFETY: a cursor is never null, and neither is what lies between it and the end.
+            unsafe { NonNull::new_unchecked(end.wrapping_sub(room)) }
+        };
+        // SAFETY: a block of this room.
+        unsafe { aids::made(self.core, cursor, block, size, room, here) };
+        Ok(block)
     }
 
     #[inline(always)]
-    fn bump_slow(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
+    fn take_slow(&self, room: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
         // SAFETY: the frame's own core and limit.
-        match unsafe { grow(self.core, self.limit.get(), size, align) } {
+        match unsafe { grow(self.core, self.limit.get(), room, align) } {
             Some(Grown { block, cursor, limit }) => {
                 self.cursor.set(cursor);
                 self.limit.set(limit);
+                // SAFETY: what lies between is of the chunk, and nobody's yet.
+                unsafe { aids::chunk_begun(cursor, limit) };
                 Ok(block)
             }
             None => {
@@ -198,43 +211,49 @@ impl<'f> Frame<'f> {
         }
     }
 
+    /// Cursor and limit.
+    #[inline(always)]
+    pub(crate) fn position(&self) -> aids::Position {
+        (self.cursor.get(), self.limit.get())
+    }
+
     /// True when `block` of the given layout is the newest allocation.
     #[inline(always)]
     pub(crate) fn is_newest(&self, block: *const u8, layout: Layout) -> bool {
-        block.wrapping_add(padded(layout.size(), layout.align())) == self.cursor.get()
+        block.wrapping_add(aids::room(layout.size(), layout.align()).0) == self.cursor.get()
     }
 
     /// Gives the newest block another layout where it is; false when the chunk has no room. The
     /// block's address must suit the layout's alignment.
     ///
     /// # Safety
-    /// `block` is the newest allocation.
+    /// `block` is the newest allocation, of the layout `old`.
     #[inline(always)]
-    pub(crate) unsafe fn resize_newest(&self, block: *mut u8, layout: Layout) -> bool {
-        let room = self.limit.get().addr() - block.addr();
-        let size = padded(layout.size(), layout.align());
-        if size > room || !watch::resized(self, self.cursor.get().addr() - block.addr(), size) {
+    pub(crate) unsafe fn resize_newest(&self, block: *mut u8, old: Layout, new: Layout) -> bool {
+        let (room, _) = aids::room(new.size(), new.align());
+        if room > self.limit.get().addr() - block.addr() {
             return false;
         }
-        self.cursor.set(block.wrapping_add(size));
+        let (before, after) = (padded(old.size(), old.align()), padded(new.size(), new.align()));
+        if !watch::resized(self, before, after) {
+            return false;
+        }
+        // SAFETY: the caller's contract, and there is room.
+        unsafe { aids::resized(self.cursor.get(), block, new, room) };
+        self.cursor.set(block.wrapping_add(room));
         true
     }
 
     /// Gives the newest block back.
     ///
     /// # Safety
-    /// `block` is the newest allocation and not used any more.
+    /// `block` is the newest allocation, of this layout, and not used any more.
     #[inline(always)]
-    pub(crate) unsafe fn free_newest(&self, block: *mut u8) {
-        watch::resized(self, self.cursor.get().addr() - block.addr(), 0);
-        self.cursor.set(block);
+    pub(crate) unsafe fn free_newest(&self, block: *mut u8, layout: Layout) {
+        watch::resized(self, padded(layout.size(), layout.align()), 0);
+        // SAFETY: the caller's contract.
+        self.cursor.set(unsafe { aids::freed(self.cursor.get(), block) });
     }
-}
-
-/// A size rounded up to a multiple of an alignment; cannot overflow for the parts of a layout.
-#[inline(always)]
-fn padded(size: usize, align: usize) -> usize {
-    size.wrapping_add(align - 1) & !(align - 1)
 }
 
 impl fmt::Debug for Frame<'_> {

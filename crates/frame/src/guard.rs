@@ -1,5 +1,6 @@
 //! Begin and end of a frame; checkpoints and rollback.
 
+use crate::aids::{self, Start};
 use crate::budgets::{self, Charged};
 use crate::drops::{self, Entry};
 use crate::frame::Frame;
@@ -35,8 +36,7 @@ use core::ptr::NonNull;
 /// ```
 pub struct FrameGuard<'a> {
     frame: Frame<'a>,
-    #[cfg(debug_assertions)]
-    start: (*mut u8, *mut u8),
+    start: Start,
     watched: Watched,
     arena: PhantomData<&'a mut ()>,
 }
@@ -68,8 +68,7 @@ impl<'a> FrameGuard<'a> {
     #[inline(always)]
     fn watched(frame: Frame<'a>, watched: Watched) -> FrameGuard<'a> {
         FrameGuard {
-            #[cfg(debug_assertions)]
-            start: (frame.cursor.get(), frame.limit.get()),
+            start: Start::at((frame.cursor.get(), frame.limit.get())),
             frame,
             watched,
             arena: PhantomData,
@@ -98,8 +97,10 @@ impl<'a> FrameGuard<'a> {
     #[inline(always)]
     pub(crate) fn keep(self) -> (*mut u8, *mut u8, *mut Entry) {
         let mut guard = core::mem::ManuallyDrop::new(self);
-        let FrameGuard { frame, watched, .. } = &mut *guard;
+        let FrameGuard { frame, watched, start, .. } = &mut *guard;
         watched.end(frame);
+        // SAFETY: the frame ends where it started or later.
+        start.then(|start| unsafe { aids::kept(frame.core, start, frame.position()) });
         (frame.cursor.get(), frame.limit.get(), frame.drops.get())
     }
 
@@ -147,17 +148,17 @@ impl<'a> FrameGuard<'a> {
             to.core == frame.core && to.frame == number,
             "the checkpoint is of another frame: roll back with the guard that made it"
         );
-        let position = (frame.cursor.get(), frame.limit.get());
+        let position = frame.position();
         // SAFETY: both positions and the entries are of this frame, and nothing newer is borrowed.
-        unsafe {
+        let cursor = unsafe {
             if !not_behind(frame.core, (to.cursor, to.limit), position) {
                 return;
             }
             frame.drops.set(drops::run(frame.drops.get(), to.drops));
             budgets::restore(frame.drops.get(), to.charged);
-            poison(frame.core, (to.cursor, to.limit), position);
-        }
-        frame.cursor.set(to.cursor);
+            aids::ended(frame.core, (to.cursor, to.limit), position)
+        };
+        frame.cursor.set(cursor);
         frame.limit.set(to.limit);
     }
 }
@@ -171,11 +172,11 @@ impl Drop for FrameGuard<'_> {
             // SAFETY: the frame ends, and with it every use of its values.
             unsafe { drops::run(drops, 0) };
         }
-        #[cfg(debug_assertions)]
-        // SAFETY: the frame ends where it started or later.
-        unsafe {
-            poison(self.frame.core, self.start, (self.frame.cursor.get(), self.frame.limit.get()));
-        }
+        let FrameGuard { frame, start, .. } = self;
+        start.then(|start| {
+            // SAFETY: the frame ends where it started or later, and with it every use of its memory.
+            unsafe { aids::ended(frame.core, start, frame.position()) };
+        });
     }
 }
 
@@ -199,31 +200,4 @@ unsafe fn not_behind(core: NonNull<Core>, a: (*mut u8, *mut u8), b: (*mut u8, *m
             return true;
         }
     }
-}
-
-/// The byte that debug builds write over memory whose frame has ended.
-#[cfg(debug_assertions)]
-pub(crate) const POISON: u8 = 0xF7;
-
-/// Overwrites what lies between two positions, in debug builds.
-///
-/// # Safety
-/// Both are positions of frames of `core`, the first not behind the second, and nothing between them
-/// is used any more.
-unsafe fn poison(core: NonNull<Core>, from: (*mut u8, *mut u8), to: (*mut u8, *mut u8)) {
-    #[cfg(debug_assertions)]
-    // SAFETY: memory of this arena's chunks that nobody uses.
-    unsafe {
-        let (mut cursor, mut limit) = from;
-        while limit != to.1 {
-            if limit != allod_frame_core::chunk::empty() {
-                core::ptr::write_bytes(cursor, POISON, limit.addr() - cursor.addr());
-            }
-            let chunk = Core::after(core, limit);
-            (cursor, limit) = (allod_frame_core::chunk::start_of(chunk), chunk.cast());
-        }
-        core::ptr::write_bytes(cursor, POISON, to.0.addr() - cursor.addr());
-    }
-    #[cfg(not(debug_assertions))]
-    let _ = (core, from, to);
 }

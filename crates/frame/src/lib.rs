@@ -45,6 +45,7 @@
 //!  chunk (a span)   start            cursor                     limit
 //!                   |  used ........ |  free .................. | header |-> next chunk
 //! ```
+mod aids;
 mod alloc;
 #[cfg(feature = "allocator-api2")]
 mod allocator;

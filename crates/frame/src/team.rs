@@ -1,5 +1,6 @@
 //! One begin and one end for the frames of all threads.
 
+use crate::aids;
 use crate::drops::{self, Entry};
 use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
@@ -88,10 +89,15 @@ impl Team {
                 // SAFETY: the frame's lifetime is over, and with it every visit and every value.
                 self.0.each_slot(|slot| unsafe {
                     let drops = (*slot).drops;
+                    let end = ((*slot).cursor, (*slot).limit);
                     (*slot).drops = ptr::null_mut();
                     (*slot).cursor = ptr::null_mut();
                     if !drops.is_null() {
                         drops::run(drops, 0);
+                    }
+                    if !end.0.is_null() {
+                        let core = NonNull::new_unchecked((*slot).core);
+                        aids::ended(core, (core.as_ref().cursor, core.as_ref().limit), end);
                     }
                 });
             }

@@ -310,7 +310,7 @@ fn charge_accounts(
             event::tell(&event(by, Level::Soft, soft));
         }
     }
-    enter(frame, purse, tag)?;
+    enter(frame, purse, tag, here)?;
     // The callback may have used or settled the credit: what it left is made up without a limit.
     let credit = purse.slots[tag].credit.load(Relaxed);
     if credit < bytes {
@@ -325,10 +325,10 @@ fn charge_accounts(
 }
 
 /// Makes the frame's newest entry a charge of this thread and tag.
-fn enter(frame: &Frame<'_>, purse: &Purse, tag: usize) -> Result<(), OutOfMemory> {
+fn enter(frame: &Frame<'_>, purse: &Purse, tag: usize, here: Here) -> Result<(), OutOfMemory> {
     let slot = purse.slot(tag);
     if !is_charge(frame.drops.get(), slot) {
-        let room = frame.take(size_of::<Entry>(), align_of::<Entry>())?;
+        let room = frame.take(size_of::<Entry>(), align_of::<Entry>(), here)?;
         frame.enter(room.cast(), |stamp, older| Entry {
             older,
             stamp,
