@@ -45,7 +45,7 @@ pub(crate) enum ChunkSize {
 /// Bytes of a chunk's head.
 pub(crate) const HEAD: usize = size_of::<Chunk>();
 /// Blocks up to this go where the cursor goes; larger ones may get chunks of their own.
-const SMALL: usize = 8 * 1024;
+pub(crate) const SMALL: usize = 8 * 1024;
 /// Chunks grow up to this. Chosen by `allod bench region --only large-objects`.
 const LARGEST: usize = 64 << 20;
 

@@ -17,9 +17,9 @@
 //!   however many objects there are. A spliced region's control block stays behind as memory of its
 //!   heir (objects in its inline buffer stay where they are), and `region_of` follows the heir.
 //! - **Transmigration** copies what a value reaches, breadth first: the copies themselves are the queue,
-//!   so there is no stack and no recursion. A move leaves forwarding addresses in the headers of the
-//!   dying objects; a copy keeps a bitmap and a forwarding table for each chunk it meets, because its
-//!   source stays readable, also by other threads.
+//!   so there is no stack and no recursion. Forwarding addresses are left in the headers of the originals;
+//!   a copy puts the headers back. For sources that other threads may read they are kept in a table with a
+//!   bitmap for each chunk.
 //! - **Life** ([`counts`]): a region lives while its scope is open, a reference counts it, or a tether
 //!   pins it. Then it goes to the thread's pool, ready to be handed out again.
 //! - **Closure rule** ([`barrier`]): a value may be stored where its region is the same as the

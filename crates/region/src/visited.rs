@@ -57,6 +57,12 @@ impl Extent {
         }
     }
 
+    fn unmark(&self, p: *const u64) {
+        let (word, bit, _) = self.at(p);
+        // SAFETY: as in `mark`.
+        unsafe { *word &= !bit };
+    }
+
     /// The word kept for a marked object.
     #[inline(always)]
     pub(crate) fn word(&self, p: *const u64) -> Option<u64> {
@@ -104,6 +110,14 @@ impl Visited {
             return Err(Full);
         }
         Ok(new)
+    }
+
+    /// Takes the mark off an object in the memory at `base`; its word, if it was marked.
+    pub(crate) fn forget(&mut self, base: usize, p: *const u64) -> Option<u64> {
+        let extent = self.extents.get(base as u64)?;
+        let word = extent.word(p)?;
+        extent.unmark(p);
+        Some(word)
     }
 }
 

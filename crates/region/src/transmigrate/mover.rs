@@ -1,0 +1,228 @@
+//! Copying single objects and finding out where they lie.
+
+use super::undo::Log;
+use crate::chunk::SMALL;
+use crate::control::{Control, bump_aligned};
+use crate::life::outlives;
+use crate::scratch::{Full, Stack};
+use crate::slots::{extent_of, region_of};
+use crate::types;
+use crate::value::{Header, Raw};
+use crate::visited::{Extent, Visited};
+use allod_os::thread;
+use core::ptr;
+
+/// The header of every pair.
+pub(super) const PAIR: u64 = Header::fixed(types::PAIR).0;
+pub(super) const PAIR_BYTES: usize = 24;
+pub(super) const INT: u64 = Header::fixed(types::INT).0;
+pub(super) const FLOAT: u64 = Header::fixed(types::FLOAT).0;
+
+/// Extents remembered.
+const RECENT: usize = 8;
+/// Objects up to this many words are copied without a call.
+const FEW_WORDS: usize = 8;
+
+/// One transmigration.
+pub(super) struct Mover {
+    pub(super) dest: *mut Control,
+    /// The dying region, whose headers need not be put back; null for a copy.
+    dying: *mut Control,
+    /// The memory met last whose objects are to be copied.
+    pub(super) here: Extent,
+    /// The memory met last whose objects stay.
+    stays: Extent,
+    /// Memory to be copied from, met before.
+    recent: [Extent; RECENT],
+    /// How many extents were remembered, the forgotten counted in.
+    met: usize,
+    pub(super) visited: Visited,
+    /// Copies in chunks of their own, to be scanned.
+    pub(super) large: Stack<*mut u64>,
+    /// The first and the last node of the list copied last: between them nothing is to be scanned.
+    pub(super) closed: (*mut u64, *mut u64),
+    pub(super) log: Log,
+    pub(super) failed: bool,
+}
+
+impl Mover {
+    pub(super) fn new(dest: *mut Control, dying: *mut Control) -> Mover {
+        Mover {
+            dest,
+            dying,
+            here: Extent::NONE,
+            stays: Extent::NONE,
+            recent: [Extent::NONE; RECENT],
+            met: 0,
+            visited: Visited::new(true),
+            large: Stack::new(),
+            closed: (ptr::null_mut(), ptr::null_mut()),
+            log: Log::new(),
+            failed: false,
+        }
+    }
+
+    /// True when headers that are overwritten are to be put back.
+    #[inline(always)]
+    pub(super) fn logs(&self) -> bool {
+        self.dying.is_null()
+    }
+
+    /// Makes a slot point to the copy of what it points to.
+    #[inline]
+    pub(super) unsafe fn forward(&mut self, slot: *mut Raw) {
+        // SAFETY: the callers' slots are valid; objects are alive.
+        unsafe {
+            let Some(p) = (*slot).pointer() else { return };
+            if !self.here.holds(p) && !self.enter(p) {
+                return;
+            }
+            let header = *p;
+            if self.here.is_tabled() {
+                if let Some(copy) = self.here.word(p) {
+                    *slot = Raw(copy);
+                    return;
+                }
+            } else if header & 1 == 0 {
+                *slot = Raw(header);
+                return;
+            }
+            if let Some(copy) = self.copy_object(p, header) {
+                *slot = Raw::object(copy);
+            }
+        }
+    }
+
+    /// A copy of an object, its slots not yet forwarded; the original leads to it.
+    #[inline]
+    unsafe fn copy_object(&mut self, p: *mut u64, header: u64) -> Option<*mut u64> {
+        // SAFETY: the callers' object is alive; the copy has its length.
+        unsafe {
+            if header == PAIR {
+                return self.copy_list(p);
+            }
+            if header == FLOAT || header == INT {
+                let q = self.room_for(16, 8)?;
+                *q.cast::<[u64; 2]>() = *p.cast::<[u64; 2]>();
+                self.lead(p, q)?;
+                return Some(q);
+            }
+            let header = Header(header);
+            let bytes = types::object_bytes(p, header);
+            let align = types::record(header.type_id()).align as usize;
+            let q = self.room_for(bytes, align)?;
+            if bytes <= 8 * FEW_WORDS {
+                for i in 0..bytes / 8 {
+                    *q.add(i) = *p.add(i);
+                }
+            } else {
+                ptr::copy_nonoverlapping(p, q, bytes / 8);
+            }
+            self.lead(p, q)?;
+            Some(q)
+        }
+    }
+
+    /// Makes an original that is not a pair lead to its copy.
+    #[inline]
+    unsafe fn lead(&mut self, p: *mut u64, q: *mut u64) -> Option<()> {
+        if self.here.is_tabled() {
+            self.here.set_word(p, q as u64);
+            return Some(());
+        }
+        if self.logs() && self.log.object(p).is_err() {
+            self.failed = true;
+            return None;
+        }
+        // SAFETY: the original's header is the mover's to overwrite.
+        unsafe { *p = q as u64 };
+        Some(())
+    }
+
+    #[inline]
+    unsafe fn room_for(&mut self, bytes: usize, align: usize) -> Option<*mut u64> {
+        // SAFETY: the destination is open.
+        unsafe {
+            let before = (*self.dest).cursor;
+            let q: *mut u64 = bump_aligned(self.dest, bytes, align).cast();
+            let own = bytes > SMALL && (*self.dest).cursor == before;
+            if q.is_null() || (own && self.large.push(q).is_err()) {
+                self.failed = true;
+                return None;
+            }
+            if align > 8 && !own {
+                self.fill_gap(before, q);
+            }
+            Some(q)
+        }
+    }
+
+    /// Makes padding before an aligned copy look like empty objects, so that scanning passes over it.
+    unsafe fn fill_gap(&mut self, before: *mut u8, q: *mut u64) {
+        // SAFETY: the padding lies in the destination's current memory.
+        unsafe {
+            let mut gap = if (*self.dest).first <= before && before.cast() <= q {
+                before.cast()
+            } else {
+                (*self.dest).first.cast::<u64>()
+            };
+            while gap < q {
+                *gap = Header::fixed(0).0;
+                gap = gap.add(1);
+            }
+        }
+    }
+
+    /// Finds out whether the object at `p` is to be copied, and makes its memory the current one.
+    #[inline(never)]
+    pub(super) unsafe fn enter(&mut self, p: *mut u64) -> bool {
+        if self.stays.holds(p) {
+            return false;
+        }
+        for extent in &self.recent[..self.met.min(RECENT)] {
+            if extent.holds(p) {
+                self.here = *extent;
+                return true;
+            }
+        }
+        // SAFETY: the callers' object is alive.
+        let found = unsafe { self.locate(p) };
+        if found {
+            self.recent[self.met % RECENT] = self.here;
+            self.met += 1;
+        }
+        found
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn locate(&mut self, p: *mut u64) -> bool {
+        // SAFETY: the callers' object is alive.
+        unsafe {
+            let r = region_of(p.cast());
+            if r.is_null() {
+                return false;
+            }
+            let (base, len) = extent_of(p.cast());
+            if r == self.dest || (r != self.dying && outlives(r, self.dest)) {
+                self.stays = Extent::plain(base, len);
+                return false;
+            }
+            if r == self.dying || (self.logs() && only_mine(r)) {
+                self.here = Extent::plain(base, len);
+                return true;
+            }
+            match self.visited.extent(base, len) {
+                Ok(extent) => self.here = extent,
+                Err(Full) => self.failed = true,
+            }
+            !self.failed
+        }
+    }
+}
+
+/// True when no other thread can read the region.
+unsafe fn only_mine(r: *const Control) -> bool {
+    // SAFETY: the callers' region is alive.
+    unsafe { !(*r).frozen && !(*r).counts.is_shared() && (*r).counts.is_owner(thread::pointer()) }
+}

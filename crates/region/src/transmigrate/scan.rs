@@ -1,0 +1,299 @@
+//! Scanning the copies: the queue is the destination's memory itself, from the first copy to the cursor.
+
+use super::lists::copy_one;
+use super::mover::{FLOAT, INT, Mover, PAIR, PAIR_BYTES};
+use crate::chunk::Chunk;
+use crate::control::{Control, INLINE_BYTES};
+use crate::types;
+use crate::value::Header;
+
+/// How far the copies have been scanned.
+pub(super) struct Scan {
+    at: *mut u64,
+    /// The newest chunk when scanning of the current memory began; null for none.
+    chunk: *mut Chunk,
+    /// Scanning began where the cursor was, not in a new chunk.
+    inside: bool,
+}
+
+impl Scan {
+    /// What is copied from now on is to be scanned.
+    pub(super) unsafe fn from_cursor(dest: *mut Control) -> Scan {
+        // SAFETY: the callers' region is alive.
+        unsafe { Scan { at: (*dest).cursor.cast(), chunk: (*dest).newest, inside: true } }
+    }
+}
+
+impl Mover {
+    /// Scans copies until there are none left.
+    pub(super) unsafe fn drain(&mut self, scan: &mut Scan) {
+        // SAFETY: what lies between the scan and the cursor are copies, one after another.
+        unsafe {
+            while !self.failed {
+                self.scan_here(scan);
+                if let Some(p) = self.large.pop() {
+                    self.scan_object(p);
+                } else if !self.next_memory(scan) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Scans to the end of what is in the scan's memory now.
+    unsafe fn scan_here(&mut self, scan: &mut Scan) {
+        // SAFETY: as in `drain`.
+        unsafe {
+            while !self.failed {
+                let end = self.end_of(scan);
+                if scan.at >= end {
+                    return;
+                }
+                if scan.at == self.closed.0 {
+                    scan.at = self.closed.1;
+                }
+                scan.at = if self.logs() {
+                    self.scan_to::<true>(scan.at, end)
+                } else {
+                    self.scan_to::<false>(scan.at, end)
+                };
+            }
+        }
+    }
+
+    /// Forwards the slots of the objects from `at` up to `end`, at least, and returns where that is.
+    ///
+    /// The straight line: pairs and arrays of pairs that are to be copied, or were, in the memory met
+    /// last.
+    unsafe fn scan_to<const LOGS: bool>(&mut self, mut at: *mut u64, end: *mut u64) -> *mut u64 {
+        // SAFETY: `at` to `end` are copies, none of which is written but here.
+        unsafe {
+            let mut hot = Hot::of(self);
+            while at < end {
+                let header = *at;
+                if header == PAIR {
+                    let (car, cdr) = (*at.add(1), *at.add(2));
+                    if car & 7 != 0 && cdr & 7 != 0 {
+                        at = at.add(3);
+                        continue;
+                    }
+                    if !hot.twins::<LOGS>(self, at, car, cdr) {
+                        hot.forward::<LOGS>(self, at.add(1), at.add(3));
+                        hot.forward::<LOGS>(self, at.add(2), at.add(3));
+                    }
+                    at = at.add(3);
+                } else if header == FLOAT || header == INT {
+                    at = at.add(2);
+                } else if Header(header).type_id() == types::ARRAY {
+                    let past = at.add(1 + Header(header).len());
+                    at = at.add(1);
+                    while at < past {
+                        hot.forward::<LOGS>(self, at, past);
+                        at = at.add(1);
+                    }
+                } else {
+                    hot.put(self);
+                    at = at.byte_add(self.scan_object(at));
+                    hot = Hot::of(self);
+                }
+            }
+            hot.put(self);
+            at
+        }
+    }
+
+    /// Forwards an object's slots; returns its length.
+    #[inline]
+    unsafe fn scan_object(&mut self, p: *mut u64) -> usize {
+        // SAFETY: `p` is a complete copy.
+        unsafe {
+            let header = Header(*p);
+            types::each_slot(p, header, &mut |slot| self.forward(slot));
+            types::object_bytes(p, header)
+        }
+    }
+
+    /// Past the last copy in the scan's memory.
+    unsafe fn end_of(&self, scan: &mut Scan) -> *mut u64 {
+        // SAFETY: the scan's memory is the inline buffer or a chunk of the destination.
+        unsafe {
+            if self.following(scan).is_null() {
+                return (*self.dest).cursor.cast();
+            }
+            match scan.inside {
+                // The scan began in the inline buffer, and the cursor has left it.
+                true if self.in_inline(scan.at) => {
+                    Control::inline_start(self.dest).add((*self.dest).inline_used as usize).cast()
+                }
+                _ => (*scan.chunk).top.cast(),
+            }
+        }
+    }
+
+    unsafe fn in_inline(&self, at: *mut u64) -> bool {
+        let start = Control::inline_start(self.dest) as usize;
+        (at as usize).wrapping_sub(start) <= INLINE_BYTES
+    }
+
+    /// The chunk that the cursor went to after the scan's; null when it is still there.
+    unsafe fn following(&self, scan: &Scan) -> *mut Chunk {
+        // SAFETY: the list's links are valid. Bump chunks are entered at the new end only.
+        unsafe {
+            if !scan.chunk.is_null() {
+                return (*scan.chunk).newer;
+            }
+            let mut c = (*self.dest).oldest;
+            while !c.is_null() && (*c).own {
+                c = (*c).newer;
+            }
+            c
+        }
+    }
+
+    unsafe fn next_memory(&self, scan: &mut Scan) -> bool {
+        // SAFETY: as in `following`.
+        unsafe {
+            let next = self.following(scan);
+            if next.is_null() {
+                return false;
+            }
+            *scan = Scan { at: Chunk::first(next).cast(), chunk: next, inside: false };
+            true
+        }
+    }
+}
+
+/// What the straight line of a scan keeps in registers.
+struct Hot {
+    /// The memory met last, if its objects' headers may be overwritten.
+    base: u64,
+    words: u64,
+    cursor: *mut u64,
+    limit: *mut u64,
+    /// Where the log's last run of pairs ends.
+    run_end: *mut u64,
+}
+
+impl Hot {
+    #[inline(always)]
+    unsafe fn of(mover: &Mover) -> Hot {
+        let words = if mover.here.is_tabled() { 0 } else { mover.here.len as u64 / 8 };
+        // SAFETY: the destination is alive.
+        unsafe {
+            Hot {
+                base: mover.here.base as u64,
+                words,
+                cursor: (*mover.dest).cursor.cast(),
+                limit: (*mover.dest).limit.cast(),
+                run_end: mover.log.run.1,
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put(&self, mover: &mut Mover) {
+        // SAFETY: as in `of`.
+        unsafe { (*mover.dest).cursor = self.cursor.cast() };
+        mover.log.run.1 = self.run_end;
+    }
+
+    /// True for the address of an object in the memory met last.
+    #[inline(always)]
+    fn holds(&self, word: u64) -> bool {
+        // Bits below 8 go to the top and make the number too large.
+        word.wrapping_sub(self.base).rotate_right(3) < self.words
+    }
+
+    /// Copies both children of the pair at `at` when they are uncopied pairs side by side, as in a tree
+    /// that is laid out level by level. False when nothing was done.
+    #[inline(always)]
+    unsafe fn twins<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        at: *mut u64,
+        car: u64,
+        cdr: u64,
+    ) -> bool {
+        // SAFETY: `holds` vouches for the car's object and the cdr's; there is room for both copies.
+        unsafe {
+            if cdr.wrapping_sub(car) != PAIR_BYTES as u64 || !self.holds(car) || !self.holds(cdr) {
+                return false;
+            }
+            let (p, q) = (car as *mut u64, self.cursor);
+            if *p != PAIR || *p.add(3) != PAIR {
+                return false;
+            }
+            if self.limit as usize - (q as usize) < 2 * PAIR_BYTES {
+                return false;
+            }
+            if LOGS {
+                if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+                    return false;
+                }
+                self.run_end = p.add(6);
+            }
+            *q.cast::<[u64; 6]>() = *p.cast::<[u64; 6]>();
+            *p = q as u64;
+            *p.add(3) = q.add(3) as u64;
+            *at.add(1) = q as u64;
+            *at.add(2) = q.add(3) as u64;
+            self.cursor = q.add(6);
+            true
+        }
+    }
+
+    /// Forwards a slot of the copy that ends at `past`.
+    #[inline(always)]
+    unsafe fn forward<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        slot: *mut u64,
+        past: *mut u64,
+    ) {
+        // SAFETY: as in `twins`.
+        unsafe {
+            let word = *slot;
+            if !self.holds(word) {
+                // The nodes of a list copied in one go lead to one another already.
+                if word & 7 == 0 && word != past as u64 && word != 0 {
+                    self.forward_elsewhere(mover, slot);
+                }
+                return;
+            }
+            let (p, q) = (word as *mut u64, self.cursor);
+            let header = *p;
+            if header != PAIR || self.limit as usize - (q as usize) < PAIR_BYTES {
+                if header & 1 == 0 {
+                    *slot = header;
+                    return;
+                }
+                return self.forward_elsewhere(mover, slot);
+            }
+            if LOGS {
+                if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+                    mover.failed = true;
+                    return;
+                }
+                self.run_end = p.add(3);
+            }
+            copy_one(p, q);
+            *slot = q as u64;
+            self.cursor = q.add(3);
+            if *p.add(1) & 7 != 0 && *p.add(2) & 7 == 0 {
+                self.put(mover);
+                mover.follow(p, q);
+                *self = Hot::of(mover);
+            }
+        }
+    }
+
+    #[inline(never)]
+    unsafe fn forward_elsewhere(&mut self, mover: &mut Mover, slot: *mut u64) {
+        // SAFETY: as in `twins`.
+        unsafe {
+            self.put(mover);
+            mover.forward(slot.cast());
+            *self = Hot::of(mover);
+        }
+    }
+}
