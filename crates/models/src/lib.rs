@@ -1,9 +1,9 @@
 //! Allod's protocols between threads, explored with loom in every interleaving.
 //!
-//! The protocols are not copied: `lock`, `inbox`, `post`, `idle` and `helper` are the very source
-//! files of `allod-os`, `allod-heap` and `allod-frame`. They name what they are made of by `crate::sync`,
-//! `crate::heap` and so on, and here these are loom's atomics, a futex made of loom's parts, and
-//! heaps and parcels cut down to what a protocol touches. `tests/` holds the models.
+//! The protocols are not copied: `lock`, `inbox`, `post`, `idle`, `helper`, `count` and `counts` are the
+//! very source files of `allod-os`, `allod-heap`, `allod-frame` and `allod-region`. They name what they
+//! are made of by `crate::sync`, `crate::heap` and so on, and here these are loom's atomics, a futex made
+//! of loom's parts, and heaps and parcels cut down to what a protocol touches. `tests/` holds the models.
 //!
 //! | file | what the models show |
 //! | --- | --- |
@@ -12,11 +12,15 @@
 //! | `heap/src/idle.rs`, `post.rs` | a heap that changes hands meanwhile loses no block |
 //! | `heap/src/helper.rs` | no freed memory waits beside a sleeping helper |
 //! | `frame/src/task/count.rs` | a task's arena ends once, after everything that its handles did |
+//! | `region/src/counts.rs` | a region is reclaimed once, by the last who holds it, after all use |
 // The heap's files make these in constants, where no `Default` serves.
 #![allow(clippy::new_without_default)]
 
+pub mod check;
 #[path = "../../frame/src/task/count.rs"]
 pub mod count;
+#[path = "../../region/src/counts.rs"]
+pub mod counts;
 pub mod futex;
 pub mod heap;
 #[path = "../../heap/src/helper.rs"]

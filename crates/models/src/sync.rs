@@ -3,7 +3,7 @@
 pub use crate::futex::{futex_wait, futex_wake};
 pub use crate::lock::Lock;
 pub use loom::hint::spin_loop;
-pub use loom::sync::atomic::{AtomicIsize, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+pub use loom::sync::atomic::{AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// One, so that models sleep early and stay small.
 pub const SPINS: u32 = 1;

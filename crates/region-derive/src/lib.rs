@@ -54,6 +54,7 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
                     "values must lie in the first 62 words"
                 );
                 if field != 0 {
+                    assert!(offset % 8 == 0, "values must be aligned; the struct cannot be packed");
                     map |= field << (offset / 8);
                 }
             }

@@ -14,6 +14,7 @@
 //! Measuring what is reached ends as soon as the quarter is exceeded. Regions below 4 KiB are always
 //! copied from.
 
+use crate::check::{CHECKED, wrong};
 use crate::control::{Control, accounting};
 use crate::error::Error;
 use crate::life::{merge, outlives};
@@ -40,7 +41,7 @@ pub(crate) const ALWAYS_COPY: usize = 4096;
 pub unsafe fn store(container: *const u64, slot: *mut Raw, value: Raw) -> Result<Raw, Error> {
     // SAFETY: the caller's contract.
     unsafe {
-        if value.pointer().is_none() && !crate::check::CHECKED {
+        if value.pointer().is_none() && !CHECKED {
             *slot = value;
             return Ok(value);
         }
@@ -74,6 +75,10 @@ pub unsafe fn store_checked(
 /// Whether objects of `r` may be written.
 #[inline(always)]
 pub(crate) unsafe fn writable(r: *mut Control) -> Result<(), Error> {
+    // SAFETY: a region's block can be read also when the region is gone.
+    if CHECKED && !r.is_null() && unsafe { !(*r).counts.is_held() } {
+        wrong(format_args!("store into an object of region {r:p}, which is gone"));
+    }
     // SAFETY: the callers' region is alive or null.
     if unsafe { !r.is_null() && (*r).frozen } { Err(Error::Frozen) } else { Ok(()) }
 }
@@ -99,6 +104,7 @@ unsafe fn admit_from(r: *mut Control, from: *mut Control, value: Raw) -> Result<
             return Ok(value);
         }
         (*r).repairs += 1;
+        // So that the count is reset when the region ends.
         (*r).counts.set_extra();
         if may_merge(from, r) && survivors_are_many(from, &[value])? && merge(from, r) {
             return Ok(value);

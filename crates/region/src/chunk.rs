@@ -6,7 +6,6 @@
 
 use crate::check::{CHECKED, wrong};
 use crate::control::Control;
-use crate::counts::State;
 use crate::pool;
 use crate::slots::{self, SlotKind};
 use allod_heap::layout::UNIT;
@@ -163,9 +162,10 @@ pub unsafe fn bump_aligned_slow(r: *mut Control, size: usize, align: usize) -> *
     }
     // SAFETY: the caller's contract.
     unsafe {
-        // After its scope, a region that is still held may take in what stores are repaired with.
-        if CHECKED && (*r).counts.state() == State::Pooled {
-            wrong(format_args!("allocation in a region that is gone"));
+        // A region that has been left grows on while a reference or a tether holds it: stores into its
+        // objects may need copies there.
+        if CHECKED && !(*r).counts.is_held() {
+            wrong(format_args!("allocation in region {r:p}, which is not open any more"));
         }
         if (*r).frozen {
             wrong(format_args!("allocation in a frozen region"));

@@ -130,26 +130,35 @@ unsafe fn same_words(from: *mut u64, p: *mut u64, q: *mut u64, to: *mut u64) -> 
     true
 }
 
-/// Objects that a hash looks at.
+/// Values that a hash looks at.
 const HASHED: usize = 64;
 
-/// A hash that equal values share. It looks at the first 64 objects reached, so it ends for cycles.
+/// A hash that equal values share. It looks at 64 of the values reached, so it ends for cycles and takes
+/// a bounded time.
 ///
 /// # Safety
 /// As for [`equal`].
 pub unsafe fn hash(v: Raw) -> u64 {
-    let mut todo: Stack<Raw> = Stack::new();
-    let (mut h, mut left, mut next) = (0u64, HASHED, Some(v));
-    while let Some(v) = next {
+    // What equal values reach comes in the same order; no more than `HASHED` wait, so none is missed.
+    let mut todo = Waiting { values: [v; HASHED], len: 1 };
+    let (mut h, mut left) = (0u64, HASHED);
+    while todo.len > 0 && left > 0 {
+        todo.len -= 1;
+        let v = todo.values[todo.len];
         // SAFETY: the caller's contract.
         h = hash::word(h.rotate_left(5) ^ unsafe { hash_one(v, &mut todo) });
         left -= 1;
-        next = if left == 0 { None } else { todo.pop() };
     }
     h
 }
 
-unsafe fn hash_one(v: Raw, todo: &mut Stack<Raw>) -> u64 {
+/// The values that a hash has still to look at.
+struct Waiting {
+    values: [Raw; HASHED],
+    len: usize,
+}
+
+unsafe fn hash_one(v: Raw, todo: &mut Waiting) -> u64 {
     // SAFETY: the caller's contract.
     unsafe {
         if let Some(i) = v.as_int() {
@@ -163,12 +172,25 @@ unsafe fn hash_one(v: Raw, todo: &mut Stack<Raw>) -> u64 {
             types::FLOAT => (f64::from_bits(*p.add(1)) + 0.0).to_bits(),
             types::STRING | types::BYTES => hash::text(objects::byte_slice(v).unwrap_or(&[])),
             types::DICT => dict::len(p) as u64,
-            _ => {
-                types::each_slot(p, header, &mut |slot| {
-                    let _ = todo.push(*slot);
-                });
+            types::ARRAY | types::CLOSURE => {
+                // Not each slot: there may be millions.
+                let (slots, len) = objects::slots(v).unwrap_or((core::ptr::null_mut(), 0));
+                (0..len.min(HASHED)).for_each(|i| todo.add(*slots.add(i)));
                 header.0
             }
+            _ => {
+                types::each_slot(p, header, &mut |slot| todo.add(*slot));
+                header.0
+            }
+        }
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, v: Raw) {
+        if self.len < HASHED {
+            self.values[self.len] = v;
+            self.len += 1;
         }
     }
 }

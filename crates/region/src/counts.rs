@@ -14,7 +14,7 @@
 //! pays for atomics only when it shares, and when it lets go for the last time.
 //!
 //! Invariant: whoever makes the last count go is told [`Left::Reclaim`], exactly once, and everything
-//! other threads did with the region happens before. Loom explores this in `tests/loom.rs`.
+//! other threads did with the region happens before. `crates/models` explores this file with loom.
 
 use crate::check::CHECKED;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
@@ -52,6 +52,8 @@ pub enum Misuse {
     BelowZero,
     /// Another thread's use of a region that was never shared.
     NotShared,
+    /// A retain or tether of a region that nobody holds any more.
+    Gone,
 }
 
 impl core::fmt::Display for Misuse {
@@ -62,6 +64,7 @@ impl core::fmt::Display for Misuse {
             Misuse::NotShared => {
                 "another thread uses it, but it was never shared; call share first"
             }
+            Misuse::Gone => "a retain or tether of a region that is gone",
         })
     }
 }
@@ -164,11 +167,11 @@ impl Counts {
     pub fn retain(&self) -> Result<(), Misuse> {
         if self.shared.load(Relaxed) != 0 {
             let before = self.shared.fetch_add(1, Relaxed);
-            return if before == SHARED_MARK { Err(Misuse::BelowZero) } else { Ok(()) };
+            return if before == SHARED_MARK { Err(Misuse::Gone) } else { Ok(()) };
         }
         let l = self.local.load(Relaxed);
         if l & HELD == 0 {
-            return Err(Misuse::BelowZero);
+            return Err(Misuse::Gone);
         }
         // As std's Rc does: 2^32 forgotten references must not come round to none.
         let Some(more) = l.checked_add(REF) else {
@@ -227,10 +230,14 @@ impl Counts {
     /// Pins the region for thread `me`: a plain increment for the owner, one atomic for others.
     ///
     /// # Errors
-    /// When another thread uses a region that was never shared.
+    /// When another thread uses a region that was never shared, or, in checked builds, when nobody holds
+    /// the region any more.
     #[inline(always)]
     pub fn tether(&self, me: usize) -> Result<(), Misuse> {
         if self.owner.load(Relaxed) == me {
+            if CHECKED && !self.is_held() {
+                return Err(Misuse::Gone);
+            }
             self.tether_owner();
             return Ok(());
         }
@@ -271,6 +278,11 @@ impl Counts {
         }
         self.local.store(rest, Relaxed);
         Ok(Left::Alive)
+    }
+
+    /// True when a scope, a reference or a tether holds the region, as the owner sees it.
+    pub fn is_held(&self) -> bool {
+        self.state() != State::Pooled
     }
 
     /// True when `me` is the owner.

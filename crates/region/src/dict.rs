@@ -4,10 +4,11 @@
 //!  dict:  │ header │ table │
 //!  table: │ header: entries there is room for │ used, live │ index words │ key value key value … │ index … │
 //! ```
-//! Entries stand in the order of insertion; a removed one leaves an empty key until the table grows.
-//! The index, for tables of more than eight entries, is an open-addressed array of entry numbers, so a
-//! small dictionary is a short array. Growing makes a new table in the dictionary's region; the old
-//! one goes with the region.
+//! Entries stand in the order of insertion; a removed one leaves an empty key. A full table in which half
+//! the places are empty is closed up where it is, so entries that come and go take no more memory. Any
+//! other grows: a new table of twice the size in the dictionary's region; the old one goes with the
+//! region. The index, for tables of more than eight entries, is an open-addressed array of entry numbers,
+//! so a small dictionary is a short array.
 //!
 //! Keys are immediates, numbers, symbols (by identity), strings and bytes (by content), under the
 //! keyed hashes of [`hash`]. Splicing and transmigration leave hashes as they are: no key hashes by an
@@ -284,7 +285,7 @@ pub(crate) unsafe fn put_new(
     unsafe {
         let mut t = Table::of(dict);
         if *t.used() as usize == t.capacity() {
-            t = grow(r, t)?;
+            t = roomy(r, t)?;
             *dict.add(1) = t.0 as u64;
         }
         append(t, key, value, hash);
@@ -335,13 +336,18 @@ unsafe fn append(t: Table, key: Raw, value: Raw, hash: u64) {
     }
 }
 
-/// A larger table with the entries that are there, or one of the same size when many were removed.
+/// The table with room for another entry: itself without the places of removed entries, when those are
+/// half of all, otherwise one of twice the capacity.
 #[cold]
-unsafe fn grow(r: *mut Control, old: Table) -> Result<Table, Error> {
+unsafe fn roomy(r: *mut Control, old: Table) -> Result<Table, Error> {
     // SAFETY: the callers' table and region.
     unsafe {
-        let live = *old.live() as usize;
-        let capacity = if live > old.capacity() / 2 { 2 * old.capacity() } else { old.capacity() };
+        if *old.live() as usize <= old.capacity() / 2 {
+            ptr::write_bytes(old.index(), 0, old.index_len());
+            rehash(old, old);
+            return Ok(old);
+        }
+        let capacity = 2 * old.capacity();
         if capacity > MAX_ENTRIES {
             return Err(Error::OutOfMemory);
         }
@@ -350,13 +356,24 @@ unsafe fn grow(r: *mut Control, old: Table) -> Result<Table, Error> {
             return Err(Error::OutOfMemory);
         }
         let new = init_table(p, capacity);
-        for i in 0..*old.used() as usize {
-            let key = *old.key(i);
+        rehash(old, new);
+        Ok(new)
+    }
+}
+
+/// Enters the entries of `old` in `new`, which may be the same with an empty index: entries move to
+/// the front only.
+unsafe fn rehash(old: Table, new: Table) {
+    // SAFETY: the callers' tables have the room.
+    unsafe {
+        let used = *old.used() as usize;
+        (*new.used(), *new.live()) = (0, 0);
+        for i in 0..used {
+            let (key, value) = (*old.key(i), *old.key(i).add(1));
             if !key.is_empty() {
-                append(new, key, *old.key(i).add(1), hash_of(key).unwrap_or(0));
+                append(new, key, value, hash_of(key).unwrap_or(0));
             }
         }
-        Ok(new)
     }
 }
 

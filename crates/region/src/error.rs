@@ -15,6 +15,8 @@ pub enum Error {
     OutOfBounds,
     /// The slot does not lie in a region yet.
     OutsideRegion,
+    /// A root, a tether or a child still holds the region, so it cannot be handed on.
+    Held,
 }
 
 impl core::fmt::Display for Error {
@@ -28,6 +30,7 @@ impl core::fmt::Display for Error {
             Error::WrongType => "the value is not of the type this is for",
             Error::OutOfBounds => "the index is not below the length",
             Error::OutsideRegion => "the slot is in no region; allocate its struct in one first",
+            Error::Held => "a root, a tether or a child still holds the region; drop it first",
         })
     }
 }

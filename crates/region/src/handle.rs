@@ -2,6 +2,7 @@
 
 use crate::barrier;
 use crate::error::Error;
+use crate::region::sure;
 use crate::value::{Header, MAX_SMALL, MIN_SMALL, Raw};
 use crate::{compare, dict, objects, print, symbol, types};
 use core::fmt;
@@ -106,7 +107,15 @@ impl<'r> Value<'r> {
     /// # Panics
     /// When memory is out.
     pub fn symbol(name: &str) -> Value<'static> {
-        Value(symbol::intern(name).expect("memory is out"), PhantomData)
+        sure(Value::try_symbol(name))
+    }
+
+    /// [`Value::symbol`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn try_symbol(name: &str) -> Result<Value<'static>, Error> {
+        Ok(Value(symbol::intern(name).ok_or(Error::OutOfMemory)?, PhantomData))
     }
 
     /// What the value is.

@@ -41,60 +41,36 @@
 //! ```
 #![no_std]
 
-pub mod counts;
-mod sync;
-
-#[cfg(not(loom))]
 pub mod barrier;
-#[cfg(not(loom))]
 pub mod batch;
 mod check;
-#[cfg(not(loom))]
 pub mod chunk;
-#[cfg(not(loom))]
 pub mod compare;
-#[cfg(not(loom))]
 pub mod control;
-#[cfg(not(loom))]
+pub mod counts;
 pub mod dict;
-#[cfg(not(loom))]
 pub mod error;
-#[cfg(not(loom))]
+mod forks;
 mod handle;
-#[cfg(not(loom))]
 pub mod hash;
-#[cfg(not(loom))]
 pub mod life;
-#[cfg(not(loom))]
+mod make;
 pub mod objects;
-#[cfg(not(loom))]
 pub mod pool;
-#[cfg(not(loom))]
 mod print;
-#[cfg(not(loom))]
 mod region;
-#[cfg(not(loom))]
 mod scratch;
-#[cfg(not(loom))]
 mod share;
-#[cfg(not(loom))]
 pub mod slots;
-#[cfg(not(loom))]
 pub mod symbol;
-#[cfg(not(loom))]
+mod sync;
 pub mod transmigrate;
-#[cfg(not(loom))]
 mod typed;
-#[cfg(not(loom))]
 pub mod types;
-#[cfg(not(loom))]
 pub mod validate;
-#[cfg(not(loom))]
 pub mod value;
-#[cfg(not(loom))]
 mod visited;
 
-#[cfg(not(loom))]
 pub use crate::{
     control::{Accounting, Control},
     error::Error,

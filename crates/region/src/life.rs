@@ -6,7 +6,7 @@
 use crate::check::{CHECKED, POISON, VALIDATE, wrong};
 use crate::chunk::{self, Chunk};
 use crate::control::{Control, INLINE_BYTES, Kept};
-use crate::counts::{Left, Misuse};
+use crate::counts::{Left, Misuse, State};
 use crate::pool;
 use crate::scratch::{Full, Map, Stack};
 use crate::slots;
@@ -62,6 +62,7 @@ pub unsafe fn create_in(parent: *mut Control) -> *mut Control {
 pub unsafe fn exit(r: *mut Control) {
     // SAFETY: the caller's contract.
     unsafe {
+        check_owner(r, "exit");
         if !VALIDATE && (*r).counts.is_plain() {
             (*r).counts.exit_plain();
             Control::empty(r);
@@ -78,6 +79,16 @@ pub unsafe fn exit(r: *mut Control) {
 unsafe fn exit_slow(r: *mut Control) {
     // SAFETY: the caller's contract.
     unsafe { settle(r, (*r).counts.exit(), "exit") }
+}
+
+/// In checked builds, reports what only the owner may do when another thread does it.
+#[inline(always)]
+unsafe fn check_owner(r: *mut Control, what: &str) {
+    // SAFETY: the callers' region is a control block.
+    let counts = unsafe { &(*r).counts };
+    if CHECKED && counts.state() == State::Open && !counts.is_owner(thread::pointer()) {
+        wrong(format_args!("{what} of region {r:p} by a thread that does not own it"));
+    }
 }
 
 /// Does what a count asks for.
@@ -112,30 +123,53 @@ pub unsafe fn release(r: *mut Control) {
     unsafe { settle(r, (*r).counts.release(), "release") }
 }
 
-/// Makes a region's counts ready for other threads. Before the first of them sees it.
+/// Makes a region's counts ready for other threads, and those of all that it keeps alive, which
+/// whoever is last lets go of. Before the first of them sees it.
 ///
 /// # Safety
-/// The calling thread owns `r`.
+/// The calling thread owns `r`, which is not merged into another.
 pub unsafe fn share(r: *mut Control) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller's contract; what a live region holds is alive. `next` is free while a region
+    // lives, and each region is entered once: a shared region's are shared already.
     unsafe {
-        // Whoever is last lets go of what the region keeps alive.
-        let mut up = r;
-        while !up.is_null() && !(*up).counts.is_shared() {
-            if !(*up).heir.load(Relaxed).is_null() {
-                wrong(format_args!("share of region {up:p}, which is merged into another"));
+        let mut todo: *mut Control = ptr::null_mut();
+        let enter = |held: *mut Control, todo: &mut *mut Control| {
+            if (*held).counts.is_shared() {
+                return;
             }
-            if up != r {
-                (*up).counts.share();
+            if !(*held).heir.load(Relaxed).is_null() {
+                wrong(format_args!("share of region {held:p}, which is merged into another"));
             }
-            up = (*up).parent;
+            (*held).counts.share();
+            (*held).next = *todo;
+            *todo = held;
+        };
+        enter(r, &mut todo);
+        while !todo.is_null() {
+            let at = todo;
+            todo = (*at).next;
+            each_held(at, |held| {
+                enter(held, &mut todo);
+                true
+            });
+        }
+    }
+}
+
+/// Calls `f` for each region that `r` holds, its parent and those it keeps, until `f` says false.
+unsafe fn each_held(r: *mut Control, mut f: impl FnMut(*mut Control) -> bool) {
+    // SAFETY: the callers' region is alive, and so is what it holds.
+    unsafe {
+        if !(*r).parent.is_null() && !f((*r).parent) {
+            return;
         }
         let mut k = (*r).kept;
         while !k.is_null() {
-            (*(*k).region).counts.share();
+            if !f((*k).region) {
+                return;
+            }
             k = (*k).next;
         }
-        (*r).counts.share();
     }
 }
 
@@ -180,14 +214,10 @@ pub unsafe fn keep(r: *mut Control, other: *mut Control) -> bool {
     // SAFETY: the caller's contract.
     unsafe {
         let (r, other) = (slots::last_heir(r), slots::last_heir(other));
-        if r == other || outlives(other, r) {
+        if holds(r, other) == Ok(true) {
             return true;
         }
-        if (*r).frozen {
-            return false;
-        }
-        // Whoever holds `r` has a reference to it.
-        if !(*r).counts.only_open() && !matches!(holds(other, r), Ok(false)) {
+        if (*r).frozen || may_hold(other, r) {
             return false;
         }
         let k: *mut Kept = allod_heap::malloc(size_of::<Kept>()).cast();
@@ -195,7 +225,7 @@ pub unsafe fn keep(r: *mut Control, other: *mut Control) -> bool {
             return false;
         }
         if (*r).counts.is_shared() {
-            (*other).counts.share();
+            share(other);
         }
         retain(other);
         k.write(Kept { next: (*r).kept, region: other });
@@ -206,75 +236,85 @@ pub unsafe fn keep(r: *mut Control, other: *mut Control) -> bool {
 }
 
 /// True when `a` is sure to live as long as `b`: it is `b`, an ancestor, or kept by `b` or by one of
-/// those. When memory for a long search is out the answer is no, which costs a copy.
+/// those. A few loads for each ancestor; a search, each region once, where regions keep others that hold
+/// others again. False also when memory for that search is out.
 ///
 /// # Safety
 /// Both are alive.
 pub unsafe fn outlives(a: *mut Control, b: *mut Control) -> bool {
     // SAFETY: the caller's contract.
-    unsafe { holds(b, a).unwrap_or(false) }
+    unsafe { holds(b, a) == Ok(true) }
 }
 
-/// Whether `b` holds `a`: as a parent, by keeping it, or through regions it so holds.
+/// Whether `b` holds `a`, so that `a` must not come to hold `b`: a circle would never end. Without
+/// references nobody does. True also when memory to find out is out.
+unsafe fn may_hold(b: *mut Control, a: *mut Control) -> bool {
+    // SAFETY: both are alive.
+    unsafe { !(*a).counts.only_open() && holds(b, a) != Ok(false) }
+}
+
+/// Whether `b` holds `a` or is `a`.
 unsafe fn holds(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
     // SAFETY: what a live region holds is alive.
     unsafe {
-        let (a, b) = (slots::last_heir(a), slots::last_heir(b));
-        let (mut at, mut keeps) = (b, false);
-        while !at.is_null() {
+        let a = slots::last_heir(a);
+        let (mut at, mut deep) = (slots::last_heir(b), false);
+        loop {
             if at == a {
                 return Ok(true);
             }
-            keeps |= !(*at).kept.is_null();
-            at = parent_of(at);
-        }
-        if keeps { holds_by_keeping(b, a) } else { Ok(false) }
-    }
-}
-
-unsafe fn parent_of(r: *mut Control) -> *mut Control {
-    // SAFETY: the callers' region is alive, and so is its parent.
-    unsafe {
-        let up = (*r).parent;
-        if up.is_null() { up } else { slots::last_heir(up) }
-    }
-}
-
-/// [`holds`] where regions keep others: each is looked at once, however many ways lead to it.
-#[cold]
-#[inline(never)]
-unsafe fn holds_by_keeping(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
-    let (mut seen, mut stack) = (Map::new(), Stack::new());
-    let mut meet = |r: *mut Control, stack: &mut Stack<*mut Control>| {
-        if r.is_null() || seen.get(r as u64).is_some() {
-            return Ok(());
-        }
-        seen.insert(r as u64, ())?;
-        stack.push(r)
-    };
-    meet(b, &mut stack)?;
-    // SAFETY: what a live region holds is alive.
-    unsafe {
-        while let Some(r) = stack.pop() {
-            if r == a {
-                return Ok(true);
-            }
-            meet(parent_of(r), &mut stack)?;
-            let mut k = (*r).kept;
+            let mut k = (*at).kept;
             while !k.is_null() {
-                meet(slots::last_heir((*k).region), &mut stack)?;
+                let kept = slots::last_heir((*k).region);
+                if kept == a {
+                    return Ok(true);
+                }
+                deep |= !(*kept).parent.is_null() || !(*kept).kept.is_null();
                 k = (*k).next;
             }
+            if (*at).parent.is_null() {
+                break;
+            }
+            at = slots::last_heir((*at).parent);
         }
+        if deep { search(b, a) } else { Ok(false) }
     }
-    Ok(false)
+}
+
+/// [`holds`] when the regions kept hold others again.
+#[cold]
+unsafe fn search(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
+    let mut met: Map<()> = Map::new();
+    let mut todo = Stack::new();
+    // SAFETY: as in `holds`.
+    unsafe {
+        todo.push(slots::last_heir(b))?;
+        while let Some(at) = todo.pop() {
+            if at == a {
+                return Ok(true);
+            }
+            if met.get(at as u64).is_some() {
+                continue;
+            }
+            met.insert(at as u64, ())?;
+            let mut full = false;
+            each_held(at, |held| {
+                full |= todo.push(slots::last_heir(held)).is_err();
+                !full
+            });
+            if full {
+                return Err(Full);
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// Makes `heir` the heir of `r`: from now on `r`'s objects count as the heir's, and when `r` is
 /// reclaimed its memory is handed over. Constant cost however many objects there are. Allocation in `r`
 /// may go on until then.
 ///
-/// False when `r` is shared or frozen, or is `heir` already.
+/// False when `r` is shared or frozen, is `heir` already or outlives it, or when memory is out.
 ///
 /// # Safety
 /// The calling thread owns both; `heir`'s scope is open or it is otherwise held by the caller, and it
@@ -284,6 +324,9 @@ pub unsafe fn merge(r: *mut Control, heir: *mut Control) -> bool {
     unsafe {
         let (r, heir) = (slots::last_heir(r), slots::last_heir(heir));
         if r == heir || (*r).counts.is_shared() || (*r).frozen || (*heir).frozen {
+            return false;
+        }
+        if may_hold(heir, r) {
             return false;
         }
         // What `r` was sure of, the heir must be sure of now.
@@ -408,20 +451,9 @@ impl Dead {
 unsafe fn take_apart(r: *mut Control, dead: &mut Dead) {
     // SAFETY: the counts gave the region to the caller; each held region is let go once.
     unsafe {
-        let heir = (*r).heir.load(Relaxed);
-        if VALIDATE && heir.is_null() {
-            crate::validate::prove_unreachable(r);
-        }
-        let (parent, mut kept) = ((*r).parent, (*r).kept);
+        let (heir, parent, mut kept) = ((*r).heir.load(Relaxed), (*r).parent, (*r).kept);
         if heir.is_null() {
-            free_memory(r);
-            Control::clear(r);
-            Control::close(r);
-            (*r).counts.reset(thread::pointer());
-            if VALIDATE {
-                Control::inline_start(r).write_bytes(POISON, INLINE_BYTES);
-            }
-            pool::put(r);
+            recycle(r);
         } else {
             (*r).parent = ptr::null_mut();
             (*r).kept = ptr::null_mut();
@@ -443,6 +475,30 @@ unsafe fn take_apart(r: *mut Control, dead: &mut Dead) {
     }
 }
 
+/// Empties a dead region and puts it into the pool.
+unsafe fn recycle(r: *mut Control) {
+    // SAFETY: nobody holds the region any more.
+    unsafe {
+        if VALIDATE {
+            crate::validate::prove_unreachable(r);
+        }
+        free_memory(r);
+        Control::clear(r);
+        Control::close(r);
+        (*r).counts.reset(thread::pointer());
+        poison_inline(r);
+        pool::put(r);
+    }
+}
+
+/// Under `validate`, makes what was in the inline buffer unusable.
+unsafe fn poison_inline(r: *mut Control) {
+    if VALIDATE {
+        // SAFETY: the callers' block is dead.
+        unsafe { Control::inline_start(r).write_bytes(POISON, INLINE_BYTES) };
+    }
+}
+
 /// Gives back chunks and merged blocks.
 unsafe fn free_memory(r: *mut Control) {
     // SAFETY: nothing in the region is used any more.
@@ -460,6 +516,7 @@ unsafe fn free_memory(r: *mut Control) {
         let mut m = (*r).merged;
         while !m.is_null() {
             let next = (*m).next;
+            poison_inline(m);
             slots::renew(m);
             (*m).counts.set_owner(thread::pointer());
             Control::close(m);
@@ -477,6 +534,7 @@ unsafe fn free_memory(r: *mut Control) {
 pub unsafe fn freeze(r: *mut Control) {
     // SAFETY: the caller's contract.
     unsafe {
+        check_owner(r, "freeze");
         chunk::retire(r);
         (*r).first = (*r).cursor;
         (*r).limit = (*r).cursor;

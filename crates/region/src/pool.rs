@@ -1,24 +1,30 @@
 //! What each thread keeps: up to 32 reusable regions, a few small chunks, the symbols it met lately.
 //!
 //! The pool is a stack, so that the region left last, whose memory is warm, is handed out next. A
-//! thread with more regions open than fit in it takes and gives blocks in batches. Reached through the thread slot in two instructions. Every thread starts with a shared empty state
-//! that is never written; the first region a thread needs gives it its own, which an exit hook empties.
+//! thread with more regions open than fit in it takes and gives blocks in batches. Reached through the
+//! thread slot in two instructions. Every thread starts with a shared empty state that is never written;
+//! the first region a thread needs gives it its own, which an exit hook empties.
+//!
+//! In checked builds the regions that were left wait in a queue of [`WAITING`] before their memory is
+//! used again, so that wrong use of a region that is gone meets it and not a new one in its place.
 
+use crate::check::CHECKED;
 use crate::chunk::Chunk;
 use crate::control::Control;
+use crate::forks;
 use crate::slots::{self, SlotKind};
 use crate::symbol::{self, Recent};
-use allod_os::lock::Lock;
 use allod_os::thread::{self, ExitHook};
 use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 
 /// Regions a thread keeps for reuse.
 pub const POOLED: usize = 32;
 /// Blocks that go to and from the shared spans at once, so that the lock is taken once for many.
 /// Chosen by `allod bench region --only many-small-regions`.
 const BATCH: usize = 16;
+/// Regions that wait in checked builds.
+const WAITING: usize = 1024;
 /// Chunks of each small size that a thread keeps.
 const CACHED: u32 = 8;
 
@@ -31,6 +37,7 @@ pub struct Thread {
     /// How many may be.
     most: usize,
     regions: [*mut Control; POOLED],
+    waiting: Waiting,
     /// Blocks to take when the pool is next empty; doubles up to [`BATCH`].
     batch: usize,
     chunk_room: [u32; 2],
@@ -44,11 +51,43 @@ impl Thread {
             pooled: 0,
             most,
             regions: [ptr::null_mut(); POOLED],
+            waiting: Waiting { first: ptr::null_mut(), last: ptr::null_mut(), len: 0 },
             batch: 1,
             chunk_room: [cached; 2],
             chunks: [ptr::null_mut(); 2],
             recent,
         }
+    }
+}
+
+/// A queue of regions, linked by `next`, which a region that is gone does not use.
+#[derive(Debug)]
+struct Waiting {
+    first: *mut Control,
+    last: *mut Control,
+    len: usize,
+}
+
+impl Waiting {
+    unsafe fn push(&mut self, r: *mut Control) {
+        // SAFETY: the caller's region is gone; those in the queue are the queue's.
+        unsafe {
+            (*r).next = ptr::null_mut();
+            match self.first.is_null() {
+                true => self.first = r,
+                false => (*self.last).next = r,
+            }
+        }
+        self.last = r;
+        self.len += 1;
+    }
+
+    unsafe fn pop(&mut self) -> Option<*mut Control> {
+        let r = ptr::NonNull::new(self.first)?.as_ptr();
+        // SAFETY: those in the queue are the queue's.
+        self.first = unsafe { (*r).next };
+        self.len -= 1;
+        Some(r)
     }
 }
 
@@ -64,8 +103,6 @@ allod_os::thread_slot! {
 }
 
 static HOOK: ExitHook = ExitHook::new();
-static HOOKED: AtomicBool = AtomicBool::new(false);
-static HOOKING: Lock = Lock::new();
 
 /// A pooled region of the calling thread, or a new one; null when memory is out. The thread is its
 /// owner.
@@ -92,12 +129,36 @@ pub(crate) unsafe fn put(r: *mut Control) {
     let t = slot::get();
     // SAFETY: the thread's own state, which has room for `most`; the caller's contract.
     unsafe {
+        if CHECKED {
+            return put_last(r);
+        }
         let n = (*t).pooled;
         if n == (*t).most {
             return overflow(r);
         }
         *(&raw mut (*t).regions).cast::<*mut Control>().add(n) = r;
         (*t).pooled = n + 1;
+    }
+}
+
+/// [`put`] in checked builds.
+#[cold]
+#[inline(never)]
+unsafe fn put_last(r: *mut Control) {
+    own_state();
+    let t = slot::get();
+    // SAFETY: the thread's own state, unless it is the shared empty one, where nothing waits.
+    unsafe {
+        if (*t).most == 0 {
+            return slots::give_blocks(&[r]);
+        }
+        let waiting = &mut (*t).waiting;
+        waiting.push(r);
+        if waiting.len > WAITING
+            && let Some(oldest) = waiting.pop()
+        {
+            slots::give_blocks(&[oldest]);
+        }
     }
 }
 
@@ -155,15 +216,7 @@ fn own_state() {
     if !ptr::eq(slot::get(), &EMPTY.0) {
         return;
     }
-    if !HOOKED.load(Acquire) {
-        HOOKING.with(|| {
-            if !HOOKED.load(Acquire) {
-                HOOK.register(end_of_thread);
-                thread::at_fork(before_fork, after_fork, after_fork);
-                HOOKED.store(true, Release);
-            }
-        });
-    }
+    forks::prepare();
     let t: *mut Thread = allod_heap::malloc(size_of::<Thread>()).cast();
     if t.is_null() {
         return;
@@ -201,6 +254,11 @@ pub(crate) fn own_recent() -> *mut Recent {
     }
 }
 
+/// Makes threads with a state of their own give it back when they end.
+pub(crate) fn register_exit() {
+    HOOK.register(end_of_thread);
+}
+
 /// Gives back what an ending thread kept. Regions that others hold are not in its pool.
 unsafe extern "C" fn end_of_thread(t: *mut c_void) {
     let t: *mut Thread = t.cast();
@@ -208,6 +266,9 @@ unsafe extern "C" fn end_of_thread(t: *mut c_void) {
     // SAFETY: the state was the thread's own and nobody uses it any more.
     unsafe {
         slots::give_blocks(&(&(*t).regions)[..(*t).pooled]);
+        while let Some(r) = (*t).waiting.pop() {
+            slots::give_blocks(&[r]);
+        }
         for (i, kind) in [SlotKind::Chunk4K, SlotKind::Chunk16K].into_iter().enumerate() {
             let mut c = (*t).chunks[i];
             while !c.is_null() {
@@ -221,16 +282,6 @@ unsafe extern "C" fn end_of_thread(t: *mut c_void) {
         }
         allod_heap::free(t.cast());
     }
-}
-
-extern "C" fn before_fork() {
-    slots::LOCK.lock();
-    crate::symbol::before_fork();
-}
-
-extern "C" fn after_fork() {
-    crate::symbol::after_fork();
-    slots::LOCK.unlock();
 }
 
 /// A chunk the thread kept; null when it has none of the kind.

@@ -3,9 +3,9 @@
 use crate::control::Control;
 use crate::error::Error;
 use crate::handle::Value;
-use crate::life;
-use crate::region::Region;
+use crate::region::{Region, sure};
 use crate::value::Raw;
+use crate::{barrier, life, slots, validate};
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
@@ -32,14 +32,24 @@ impl Region {
     /// ```
     ///
     /// # Panics
-    /// When memory for a copy is out.
+    /// When memory for a copy is out, or 2^32 - 1 roots are held already.
     pub fn root(&self, v: Value<'_>) -> Root {
-        let raw = self.admit(v).expect("memory is out");
-        // SAFETY: this region is alive and this thread's.
-        unsafe { life::retain(self.control()) };
-        // SAFETY: a region's address is never null.
-        let control = unsafe { NonNull::new_unchecked(self.control()) };
-        Root { control, raw, _here: PhantomData }
+        sure(self.try_root(v))
+    }
+
+    /// [`Region::root`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn try_root(&self, v: Value<'_>) -> Result<Root, Error> {
+        let raw = self.admit(v)?;
+        // SAFETY: this region is alive and this thread's, and its address is never null.
+        unsafe {
+            life::retain(self.control());
+            validate::hold(raw);
+            let control = NonNull::new_unchecked(self.control());
+            Ok(Root { control, raw, _here: PhantomData })
+        }
     }
 
     /// Pins the region until the guard is dropped, and keeps a value of it at hand. One plain
@@ -49,11 +59,21 @@ impl Region {
     /// When memory for a copy is out.
     #[inline]
     pub fn tether(&self, v: Value<'_>) -> Tether {
-        let raw = self.admit(v).expect("memory is out");
+        sure(self.try_tether(v))
+    }
+
+    /// [`Region::tether`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    #[inline]
+    pub fn try_tether(&self, v: Value<'_>) -> Result<Tether, Error> {
+        let raw = self.admit(v)?;
         // SAFETY: this region is alive and this thread's, and its address is never null.
         unsafe {
             (*self.control()).counts.tether_owner();
-            Tether { control: NonNull::new_unchecked(self.control()), raw, _here: PhantomData }
+            validate::hold(raw);
+            Ok(Tether { control: NonNull::new_unchecked(self.control()), raw, _here: PhantomData })
         }
     }
 
@@ -61,10 +81,11 @@ impl Region {
     /// frozen one.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`], or [`Error::Frozen`] if this region has become part of a frozen one.
     pub fn keep<'r>(&'r self, frozen: &Frozen) -> Result<Value<'r>, Error> {
         // SAFETY: both regions are alive; the frozen one is shared.
         unsafe {
+            barrier::writable(slots::last_heir(self.control()))?;
             if !life::keep(self.control(), frozen.control.as_ptr()) {
                 return Err(Error::OutOfMemory);
             }
@@ -85,12 +106,14 @@ impl Clone for Root {
     fn clone(&self) -> Root {
         // SAFETY: the region is alive and this thread's.
         unsafe { life::retain(self.control.as_ptr()) };
+        validate::hold(self.raw);
         Root { control: self.control, raw: self.raw, _here: PhantomData }
     }
 }
 
 impl Drop for Root {
     fn drop(&mut self) {
+        validate::let_go(self.raw);
         // SAFETY: the reference is this root's.
         unsafe { life::release(self.control.as_ptr()) }
     }
@@ -116,6 +139,7 @@ impl Tether {
 impl Drop for Tether {
     #[inline]
     fn drop(&mut self) {
+        validate::let_go(self.raw);
         // SAFETY: the tether was begun by the owner, who stays it while it has a tether.
         unsafe { life::untether_owner(self.control.as_ptr()) }
     }
@@ -150,13 +174,21 @@ impl Frozen {
     /// # Panics
     /// When memory is out.
     pub fn build(work: impl for<'c> FnOnce(&'c Region) -> Value<'c>) -> Frozen {
-        let r = Region::new();
-        let raw = r.admit(work(&r)).expect("memory is out");
+        sure(Frozen::try_build(work))
+    }
+
+    /// [`Frozen::build`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn try_build(work: impl for<'c> FnOnce(&'c Region) -> Value<'c>) -> Result<Frozen, Error> {
+        let r = Region::try_new()?;
+        let raw = r.admit(work(&r))?;
         // SAFETY: the region is this thread's; its address is never null.
         unsafe {
             life::retain(r.control());
             life::freeze(r.control());
-            Frozen { control: NonNull::new_unchecked(r.control()), raw }
+            Ok(Frozen { control: NonNull::new_unchecked(r.control()), raw })
         }
     }
 
@@ -241,9 +273,17 @@ impl Message {
     /// Builds a value in a region of its own.
     ///
     /// # Panics
-    /// When memory is out, or when `work` left a root or a tether that still holds the region.
+    /// When memory is out, or when `work` left a root, a tether or a child that still holds the region.
     pub fn build(work: impl for<'c> FnOnce(&'c Region) -> Value<'c>) -> Message {
-        Message::detach(Region::new(), work)
+        sure(Message::try_build(work))
+    }
+
+    /// [`Message::build`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] or [`Error::Held`].
+    pub fn try_build(work: impl for<'c> FnOnce(&'c Region) -> Value<'c>) -> Result<Message, Error> {
+        Message::detach(Region::try_new()?, work)
     }
 
     /// Runs `work` on this message's region, on this thread, and makes its result the message: a stage
@@ -252,18 +292,34 @@ impl Message {
     /// # Panics
     /// As for [`Message::build`].
     pub fn then(self, work: impl for<'c> FnOnce(&'c Region, Value<'c>) -> Value<'c>) -> Message {
+        sure(self.try_then(work))
+    }
+
+    /// [`Message::then`].
+    ///
+    /// # Errors
+    /// As for [`Message::try_build`]; the message is dropped then.
+    pub fn try_then(
+        self,
+        work: impl for<'c> FnOnce(&'c Region, Value<'c>) -> Value<'c>,
+    ) -> Result<Message, Error> {
         let (region, raw) = self.open();
         // SAFETY: the value is the region's.
         Message::detach(region, |r| work(r, unsafe { Value::from_raw(raw) }))
     }
 
-    fn detach(region: Region, work: impl for<'c> FnOnce(&'c Region) -> Value<'c>) -> Message {
-        let raw = region.admit(work(&region)).expect("memory is out");
+    fn detach(
+        region: Region,
+        work: impl for<'c> FnOnce(&'c Region) -> Value<'c>,
+    ) -> Result<Message, Error> {
+        let raw = region.admit(work(&region))?;
         // SAFETY: the region is this thread's; the handle is given up below.
         unsafe {
-            assert!(life::detach(region.control()), "a root or a tether still holds the region");
+            if !life::detach(region.control()) {
+                return Err(Error::Held);
+            }
             let region = ManuallyDrop::new(region);
-            Message { control: NonNull::new_unchecked(region.control()), raw }
+            Ok(Message { control: NonNull::new_unchecked(region.control()), raw })
         }
     }
 
@@ -282,15 +338,23 @@ impl Message {
     /// # Panics
     /// When memory is out.
     pub fn receive(self, here: &Region) -> Value<'_> {
+        sure(self.try_receive(here))
+    }
+
+    /// [`Message::receive`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; the message is dropped then.
+    pub fn try_receive(self, here: &Region) -> Result<Value<'_>, Error> {
         let (region, raw) = self.open();
         let control = region.control();
         // SAFETY: both regions are this thread's; the handle is given up when the splice succeeds.
         unsafe {
             if life::splice(control, here.control()) {
                 core::mem::forget(region);
-                return Value::from_raw(raw);
+                return Ok(Value::from_raw(raw));
             }
-            here.bring(Value::from_raw(raw))
+            here.try_bring(Value::from_raw(raw))
         }
     }
 }

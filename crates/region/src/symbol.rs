@@ -31,7 +31,7 @@ struct Table {
 
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(ptr::null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-static LOCK: Lock = Lock::new();
+pub(crate) static LOCK: Lock = Lock::new();
 
 /// Memory for the next symbols.
 struct Arena(UnsafeCell<(*mut u64, usize)>);
@@ -221,6 +221,7 @@ unsafe fn name<'a>(p: *const u64) -> &'a [u8] {
 
 #[cold]
 fn enter(hash: u64, name: &str) -> Option<Raw> {
+    crate::forks::prepare();
     LOCK.with(|| {
         // SAFETY: the lock is held, so nobody else writes.
         unsafe {
@@ -288,14 +289,6 @@ unsafe fn arena(words: usize) -> Option<*mut u64> {
         *arena = (p.add(words), arena.1 - words);
         Some(p)
     }
-}
-
-pub(crate) fn before_fork() {
-    LOCK.lock();
-}
-
-pub(crate) fn after_fork() {
-    LOCK.unlock();
 }
 
 /// Symbols there are.

@@ -1,7 +1,3 @@
-//! The atomics of the life protocol: the real ones, or loom's when it explores them.
+//! What the counts are made of. `crates/models` puts loom's parts in their place.
 
-#[cfg(loom)]
-pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-
-#[cfg(not(loom))]
 pub use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

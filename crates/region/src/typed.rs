@@ -4,7 +4,7 @@ use crate::barrier;
 use crate::control::bump_aligned;
 use crate::error::Error;
 use crate::handle::Value;
-use crate::region::Region;
+use crate::region::{Region, sure};
 use crate::slots::region_of;
 use crate::types::{self, Type};
 use crate::value::{Header, Raw};
@@ -113,7 +113,15 @@ fn register<T: Trace>() -> u32 {
     let record = Type {
         size: size as u32,
         align: offset::<T>() as u32,
-        map: const { T::MAP << (offset::<T>() / 8 - 1) },
+        map: const {
+            let shift = offset::<T>() / 8 - 1;
+            // The map has 64 bits, and its words count from the header.
+            assert!(
+                T::MAP == 0 || shift as u32 <= T::MAP.leading_zeros(),
+                "values must lie in the object's first 64 words; lower the struct's alignment"
+            );
+            if T::MAP == 0 { 0 } else { T::MAP << shift }
+        },
         ..Type::fixed(T::NAME, 0, 0)
     };
     let id = types::register(&record).unwrap_or_else(|why| panic!("allod region: {why}"));
@@ -164,7 +172,7 @@ pub struct Slot<'r> {
 
 impl<'r> Slot<'r> {
     /// A slot that holds `v`.
-    pub fn new(v: Value<'r>) -> Slot<'r> {
+    pub const fn new(v: Value<'r>) -> Slot<'r> {
         Slot { raw: Cell::new(v.raw()), _value: PhantomData }
     }
 
@@ -217,7 +225,7 @@ impl Region {
     /// assert_eq!((first.key, again.key), (1, 2));
     /// ```
     pub fn alloc<'r, T: Trace>(&'r self, value: T) -> Ref<'r, T::At<'r>> {
-        self.try_alloc(value).unwrap_or_else(|error| panic!("allod region: {error}"))
+        sure(self.try_alloc(value))
     }
 
     /// [`Region::alloc`].

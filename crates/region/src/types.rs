@@ -71,7 +71,8 @@ pub struct Type {
     pub tail: Tail,
     /// Bytes of a plain tail's element.
     pub tail_size: u32,
-    /// The length, where fixed part and tail do not give it. Null for most.
+    /// The length in bytes with the header, where fixed part and tail do not give it; it is rounded up
+    /// to a multiple of 8. Null for most.
     pub size_of: Option<SizeFn>,
     /// The slots, where the map and the tail do not give them. Null for most.
     pub trace: Option<TraceFn>,
@@ -151,7 +152,7 @@ const USER_TYPES: usize = (MOST - FIRST_USER) as usize;
 static USER: [AtomicPtr<Type>; USER_TYPES] =
     [const { AtomicPtr::new(ptr::null_mut()) }; USER_TYPES];
 static NEXT: AtomicU32 = AtomicU32::new(FIRST_USER);
-static LOCK: Lock = Lock::new();
+pub(crate) static LOCK: Lock = Lock::new();
 
 /// Why a type was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +163,7 @@ pub enum Refused {
     Align,
     /// The map names words outside the fixed part.
     Map,
-    /// A size function without a trace function, or the other way round with a tail.
+    /// A size function without a trace function.
     Functions,
     /// There are 32768 types already, or memory is out.
     Full,
@@ -203,6 +204,7 @@ pub fn register(record: &Type) -> Result<u32, Refused> {
     if copy.is_null() {
         return Err(Refused::Full);
     }
+    crate::forks::prepare();
     LOCK.with(|| {
         let id = NEXT.load(Relaxed);
         if id >= MOST {
@@ -242,7 +244,7 @@ pub unsafe fn object_bytes(object: *const u64, header: Header) -> usize {
         let t = record(header.type_id());
         match t.size_of {
             None => t.bytes(header.len()).unwrap_unchecked(),
-            Some(size) => size(object),
+            Some(size) => (size(object) + 7) & !7,
         }
     }
 }

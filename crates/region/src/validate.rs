@@ -2,8 +2,9 @@
 //! into the region that went.
 //!
 //! Roots are the slots that the program registers ([`add_root`]) on the thread that leaves the region,
-//! and the survivors named at the exit. Other threads' roots are not read, because those threads may
-//! be writing what they reach.
+//! the values of Rust's [`Root`](crate::Root)s and [`Tether`](crate::Tether)s there, and the survivors
+//! named at the exit. Other threads' roots are not read, because those threads may be writing what they
+//! reach.
 
 use crate::check::{VALIDATE, wrong};
 use crate::control::Control;
@@ -15,13 +16,50 @@ use allod_os::lock::Lock;
 use allod_os::thread;
 use core::cell::UnsafeCell;
 
-static LOCK: Lock = Lock::new();
+/// What the program holds outside all regions.
+struct Known {
+    /// Registered slots and their threads.
+    slots: Map<usize>,
+    /// The values that handles hold: how many handles, and their thread, which such handles never
+    /// leave.
+    held: Map<(usize, usize)>,
+}
 
-/// Registered slots and their threads.
-struct Roots(UnsafeCell<Map<usize>>);
+pub(crate) static LOCK: Lock = Lock::new();
+
+struct Roots(UnsafeCell<Known>);
 // SAFETY: used with `LOCK` held only.
 unsafe impl Sync for Roots {}
-static ROOTS: Roots = Roots(UnsafeCell::new(Map::new()));
+static ROOTS: Roots = Roots(UnsafeCell::new(Known { slots: Map::new(), held: Map::new() }));
+
+fn known<R>(f: impl FnOnce(&mut Known) -> R) -> R {
+    // SAFETY: the lock is held.
+    LOCK.with(|| f(unsafe { &mut *ROOTS.0.get() }))
+}
+
+/// Notes that a handle of the calling thread holds a value.
+#[inline(always)]
+pub(crate) fn hold(value: Raw) {
+    if VALIDATE {
+        count(value, 1);
+    }
+}
+
+/// Notes that a handle is gone.
+#[inline(always)]
+pub(crate) fn let_go(value: Raw) {
+    if VALIDATE {
+        count(value, -1);
+    }
+}
+
+#[cold]
+fn count(value: Raw, by: isize) {
+    known(|k| {
+        let (n, _) = k.held.get(value.0).unwrap_or((0, 0));
+        let _ = k.held.insert(value.0, (n.wrapping_add_signed(by), thread::pointer()));
+    });
+}
 
 /// Registers a slot outside all regions, such as a global variable, as a root of the calling thread.
 /// Without effect unless the feature `validate` is on.
@@ -30,31 +68,34 @@ static ROOTS: Roots = Roots(UnsafeCell::new(Map::new()));
 /// The slot stays valid, and only this thread writes it, until [`remove_root`].
 pub unsafe fn add_root(slot: *mut Raw) {
     if VALIDATE {
-        // SAFETY: the lock is held.
-        let _ = LOCK.with(|| unsafe { (*ROOTS.0.get()).insert(slot as u64, thread::pointer()) });
+        let _ = known(|k| k.slots.insert(slot as u64, thread::pointer()));
     }
 }
 
 /// Takes a root back.
 pub fn remove_root(slot: *mut Raw) {
     if VALIDATE {
-        // SAFETY: the lock is held. A thread of 0 is nobody's.
-        let _ = LOCK.with(|| unsafe { (*ROOTS.0.get()).insert(slot as u64, 0) });
+        // A thread of 0 is nobody's.
+        let _ = known(|k| k.slots.insert(slot as u64, 0));
     }
 }
 
 /// Ends the program if a root of this thread reaches into `r`.
 pub(crate) unsafe fn prove_unreachable(r: *mut Control) {
     let mut found = Stack::new();
-    LOCK.with(|| {
-        // SAFETY: the lock is held; registered slots are valid.
-        unsafe {
-            (*ROOTS.0.get()).each(|slot, owner| {
-                if owner == thread::pointer() {
-                    let _ = found.push(*(slot as *const Raw));
-                }
-            });
-        }
+    let me = thread::pointer();
+    known(|k| {
+        k.slots.each(|slot, owner| {
+            if owner == me {
+                // SAFETY: registered slots are valid.
+                let _ = found.push(unsafe { *(slot as *const Raw) });
+            }
+        });
+        k.held.each(|value, (n, owner)| {
+            if n > 0 && owner == me {
+                let _ = found.push(Raw(value));
+            }
+        });
     });
     // SAFETY: roots are alive, which is what is being proven for their objects.
     unsafe { prove_closed(r, found.as_slice()) };

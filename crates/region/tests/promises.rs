@@ -1,27 +1,7 @@
 //! What regions promise, one test a promise.
 
-#[cfg(any(debug_assertions, feature = "validate"))]
-use allod_region::life;
 use allod_region::{Error, Frozen, Kind, Message, Region, Slot, Value};
 use allod_region_derive::Trace;
-
-#[test]
-fn an_exited_region_is_handed_out_again() {
-    let first = Region::new().control();
-    let again = Region::new();
-    assert_eq!(again.control(), first);
-    assert_eq!(again.accounting(), Default::default());
-}
-
-#[test]
-fn at_most_32_regions_are_pooled() {
-    let many: Vec<Region> = (0..100).map(|_| Region::new()).collect();
-    drop(many);
-    // The others went back in batches of 16.
-    assert!((16..=32).contains(&allod_region::pooled()), "{}", allod_region::pooled());
-    let again: Vec<Region> = (0..100).map(|_| Region::new()).collect();
-    assert!(again.iter().all(|r| r.accounting() == Default::default()));
-}
 
 #[test]
 fn every_alignment_and_size_is_served() {
@@ -218,20 +198,6 @@ fn a_child_may_hold_its_parents_values() {
 }
 
 #[test]
-fn roots_and_tethers_keep_a_region_past_its_scope() {
-    let (root, tether) = {
-        let r = Region::new();
-        let v = r.list((0..1000).map(Value::int));
-        (r.root(v), r.tether(v))
-    };
-    let reused: Vec<Region> = (0..40).map(|_| Region::new()).collect();
-    reused.iter().for_each(|r| _ = r.list((0..1000).map(|_| Value::TRUE)));
-    assert!(root.get() == tether.get());
-    drop(root);
-    assert_eq!(tether.get().iter().count(), 1000);
-}
-
-#[test]
 fn a_frozen_region_refuses_stores() {
     let f = Frozen::build(|r| r.pair(Value::NIL, r.dict(4)));
     assert_eq!(f.get().set_car(Value::int(1)), Err(Error::Frozen));
@@ -364,63 +330,6 @@ fn a_dict_keeps_order_and_grows_in_its_region() {
     let copy = b.bring(d);
     assert_eq!(copy, d);
     assert_eq!(copy.get(b.string("77")).unwrap().as_int(), Some(77));
-}
-
-#[cfg(any(debug_assertions, feature = "validate"))]
-mod misuse {
-    use super::*;
-
-    #[test]
-    #[should_panic(expected = "without its retain")]
-    fn release_below_zero_is_caught() {
-        let r = life::create();
-        // SAFETY: wrong on purpose: checked builds report it before harm is done.
-        unsafe { life::release(r) };
-    }
-
-    #[test]
-    #[should_panic(expected = "exit twice")]
-    fn exit_twice_is_caught() {
-        let r = life::create();
-        // SAFETY: wrong on purpose: checked builds report it before harm is done.
-        unsafe {
-            life::exit(r);
-            life::exit(r);
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "is gone")]
-    fn allocation_after_exit_is_caught() {
-        let r = life::create();
-        // SAFETY: wrong on purpose: checked builds report it before harm is done.
-        unsafe {
-            life::exit(r);
-            allod_region::objects::int(r, 1);
-        }
-    }
-}
-
-#[cfg(feature = "validate")]
-#[test]
-#[should_panic(expected = "still reachable")]
-fn a_store_past_the_barrier_is_found_at_exit() {
-    use allod_region::{Raw, objects, validate};
-    struct Registered(Box<Raw>);
-    impl Drop for Registered {
-        fn drop(&mut self) {
-            validate::remove_root(&mut *self.0);
-        }
-    }
-    let outer = life::create();
-    let inner = life::create();
-    // SAFETY: wrong on purpose: `validate` reports it before harm is done.
-    unsafe {
-        let pair = objects::pair(outer, objects::int(inner, 1), Raw::NIL);
-        let mut global = Registered(Box::new(pair));
-        validate::add_root(&mut *global.0);
-        life::exit(inner);
-    }
 }
 
 #[test]

@@ -1,8 +1,6 @@
-//! Loom explores every interleaving of the life protocol: `RUSTFLAGS="--cfg loom" cargo test -p
-//! allod-region --test loom --release`.
-#![cfg(loom)]
+//! Regions' counts: the last who lets go reclaims, once, and after everything that others did.
 
-use allod_region::counts::{Counts, Left};
+use allod_models::counts::{Counts, Left};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -19,6 +17,12 @@ struct Model {
     reclaimed: AtomicUsize,
 }
 
+// SAFETY: the memory is read while the region is held and written by whoever was told to reclaim it,
+// which is what loom checks.
+unsafe impl Sync for Model {}
+// SAFETY: as for Sync.
+unsafe impl Send for Model {}
+
 impl Model {
     fn shared_open() -> Arc<Model> {
         let m = Model {
@@ -32,11 +36,13 @@ impl Model {
     }
 
     fn read(&self) {
+        // SAFETY: the reader holds the region, which is what loom checks.
         self.memory.with(|p| assert_eq!(unsafe { *p }, 7));
     }
 
     fn settle(&self, left: Left) {
         if left == Left::Reclaim {
+            // SAFETY: nobody holds the region, which is what loom checks.
             self.memory.with_mut(|p| unsafe { *p = 0 });
             self.reclaimed.fetch_add(1, Relaxed);
         }

@@ -1,0 +1,44 @@
+//! `fork` while other threads use regions: the child finds every lock free and every table whole.
+//!
+//! All locks are taken before a fork and released after it, in parent and child. None of them is ever
+//! taken while another of them is held, so their order does not matter; the heap's own are taken after
+//! these.
+
+use crate::{pool, slots, symbol, types, validate};
+use allod_os::{lock::Lock, thread};
+use core::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
+
+static PREPARED: AtomicBool = AtomicBool::new(false);
+static PREPARING: Lock = Lock::new();
+
+fn locks() -> [&'static Lock; 4] {
+    [&types::LOCK, &symbol::LOCK, &slots::LOCK, &validate::LOCK]
+}
+
+extern "C" fn before() {
+    locks().iter().for_each(|lock| lock.lock());
+}
+
+extern "C" fn after() {
+    locks().iter().rev().for_each(|lock| lock.unlock());
+}
+
+/// Registers what must happen around forks and at the end of threads, once. Called before the first use
+/// of any of the locks that may meet another thread's.
+#[inline]
+pub(crate) fn prepare() {
+    if !PREPARED.load(Acquire) {
+        register();
+    }
+}
+
+#[cold]
+fn register() {
+    PREPARING.with(|| {
+        if !PREPARED.load(Acquire) {
+            pool::register_exit();
+            thread::at_fork(before, after, after);
+            PREPARED.store(true, Release);
+        }
+    });
+}

@@ -1,0 +1,273 @@
+//! The closure rule: nothing reachable points into a region that is gone. The barrier keeps it, and
+//! `validate` proves it.
+
+use allod_region::{Raw, Region, Slot, Value, barrier, dict, life, objects, region_of};
+use allod_region_derive::Trace;
+
+fn home(v: Value<'_>) -> *mut allod_region::Control {
+    region_of(v.raw().0 as *const u8)
+}
+
+#[derive(Trace)]
+struct Account<'r> {
+    number: u64,
+    owner: Slot<'r>,
+    entries: [Slot<'r>; 3],
+}
+
+#[test]
+fn every_kind_of_store_repairs_what_would_die() {
+    let outer = Region::new();
+    let pair = outer.pair(Value::NIL, Value::NIL);
+    let cell = outer.boxed(Value::NIL);
+    let array = outer.array(2, Value::NIL);
+    let closure = outer.closure(0, &[Value::NIL]);
+    let table = outer.dict(0);
+    let account = outer.alloc(Account {
+        number: 1,
+        owner: Slot::new(Value::NIL),
+        entries: [const { Slot::new(Value::NIL) }; 3],
+    });
+    {
+        let inner = Region::new();
+        let v = inner.list([inner.string("a"), inner.float(1.5)]);
+        let key = inner.string("key");
+        for stored in [
+            pair.set_car(v),
+            pair.set_cdr(v),
+            cell.set_box(v),
+            array.set_at(1, v),
+            closure.set_at(0, v),
+            account.owner.set(v),
+            account.entries[2].set(v),
+        ] {
+            assert_eq!(home(stored.unwrap()), outer.control());
+        }
+        table.set(key, v).unwrap();
+        assert_eq!(outer.accounting().repairs, 9);
+        // And every constructor.
+        for made in [
+            outer.pair(v, v),
+            outer.boxed(v),
+            outer.array(3, v),
+            outer.array_from([v, v]),
+            outer.list([v]),
+            outer.list([v].into_iter().filter(|_| true)),
+            outer.tree(1, |_| v),
+            outer.closure(1, &[v]),
+            outer.dict_from([(key, v)]),
+        ] {
+            assert!(closed(made, outer.control()));
+        }
+        let other =
+            Account { number: 2, owner: Slot::new(v), entries: [(); 3].map(|()| Slot::new(v)) };
+        assert!(closed(outer.alloc(other).value(), outer.control()));
+    }
+    for v in [pair, cell, array, closure, table, account.value()] {
+        assert!(closed(v, outer.control()), "{v}");
+    }
+    assert_eq!(pair.to_string(), "((\"a\" 1.5) \"a\" 1.5)");
+    assert_eq!(table.to_string(), "#{\"key\": (\"a\" 1.5)}");
+    assert_eq!(account.number, 1);
+}
+
+/// Whether all that a value reaches lies in one region.
+fn closed(v: Value<'_>, r: *mut allod_region::Control) -> bool {
+    let (mut todo, mut met) = (vec![v.raw()], std::collections::HashSet::new());
+    while let Some(v) = todo.pop() {
+        let Some(p) = v.pointer() else { continue };
+        let at = region_of(p.cast());
+        if at.is_null() || !met.insert(p) {
+            continue;
+        }
+        if at != r {
+            return false;
+        }
+        // SAFETY: the object is alive.
+        unsafe {
+            let header = allod_region::value::Header(*p);
+            allod_region::types::each_slot(p, header, &mut |slot| todo.push(*slot));
+        }
+    }
+    true
+}
+
+#[test]
+fn a_store_that_keeps_the_rule_stores_the_value_itself() {
+    let outer = Region::new();
+    let inner = outer.child();
+    let v = outer.string("outer");
+    let cell = inner.boxed(Value::NIL);
+    assert!(cell.set_box(v).unwrap().same(v));
+    let same = inner.string("inner");
+    assert!(cell.set_box(same).unwrap().same(same));
+    assert!(cell.set_box(Value::symbol("s")).unwrap().same(Value::symbol("s")));
+    assert_eq!(inner.accounting().repairs, 0);
+}
+
+#[test]
+fn a_repair_copies_below_a_quarter_and_merges_above() {
+    for (kept, merges) in [(10, false), (9_000, true)] {
+        let outer = Region::new();
+        let cell = outer.boxed(Value::NIL);
+        let child = outer.child();
+        let v = child.list((0..kept).map(Value::int));
+        child.list((0..10_000 - kept).map(Value::int));
+        assert_eq!(cell.set_box(v).unwrap().same(v), merges);
+        assert_eq!(outer.accounting().repairs, 1);
+        drop(child);
+        assert_eq!(cell.unbox().unwrap().iter().count(), kept as usize);
+    }
+}
+
+/// Runs `plant` with an outer and an inner region; it returns what is held outside all regions. The
+/// inner region is left while that is registered as a root.
+#[allow(dead_code)]
+fn leave_after(plant: unsafe fn(*mut allod_region::Control, *mut allod_region::Control) -> Raw) {
+    struct Registered(Box<Raw>);
+    impl Drop for Registered {
+        fn drop(&mut self) {
+            allod_region::validate::remove_root(&mut *self.0);
+        }
+    }
+    let (outer, inner) = (life::create(), life::create());
+    // SAFETY: both regions are open; `validate` reports what is wrong before harm is done.
+    unsafe {
+        let mut global = Registered(Box::new(plant(outer, inner)));
+        allod_region::validate::add_root(&mut *global.0);
+        life::exit(inner);
+        drop(global);
+        life::exit(outer);
+    }
+}
+
+#[test]
+fn what_went_through_the_barrier_passes_the_proof() {
+    leave_after(|outer, inner| unsafe {
+        // SAFETY: all objects are alive and both regions open.
+        let d = objects::array(outer, 3, Raw::NIL);
+        let p = d.pointer().unwrap();
+        barrier::store(p, p.add(1).cast(), objects::string(inner, "stored")).unwrap();
+        let table = dict::new(outer, 0);
+        dict::set(table.pointer().unwrap(), objects::string(inner, "k"), objects::int(inner, 1))
+            .unwrap();
+        barrier::store(p, p.add(2).cast(), table).unwrap();
+        d
+    });
+}
+
+#[cfg(feature = "validate")]
+mod proof {
+    use super::*;
+    use allod_region::symbol;
+
+    macro_rules! found {
+        ($($name:ident: |$outer:ident, $inner:ident| $plant:expr;)*) => { $(
+            #[test]
+            #[should_panic(expected = "still reachable")]
+            fn $name() {
+                // SAFETY: wrong on purpose.
+                leave_after(|$outer, $inner| unsafe { $plant });
+            }
+        )* };
+    }
+
+    found! {
+        a_root_in_the_region_is_found: |_outer, inner| objects::int(inner, 1);
+        a_pair_past_the_barrier_is_found: |outer, inner| {
+            objects::pair(outer, Raw::NIL, objects::int(inner, 1))
+        };
+        an_array_past_the_barrier_is_found: |outer, inner| {
+            objects::array(outer, 1000, objects::float(inner, 1.0))
+        };
+        a_large_object_past_the_barrier_is_found: |outer, inner| {
+            objects::boxed(outer, objects::array(inner, 100_000, Raw::NIL))
+        };
+        a_closure_past_the_barrier_is_found: |outer, inner| {
+            objects::closure(outer, 1, &[Raw::NIL, objects::string(inner, "captured")])
+        };
+        a_dictionary_entry_past_the_barrier_is_found: |outer, inner| {
+            let d = dict::new(outer, 4);
+            dict::set(d.pointer().unwrap(), Raw::TRUE, objects::boxed(outer, Raw::NIL)).unwrap();
+            let (_, v) = dict::entry(d.pointer().unwrap(), 0).unwrap().unwrap();
+            *v.pointer().unwrap().add(1) = objects::int(inner, 1).0;
+            d
+        };
+        a_deep_violation_is_found: |outer, inner| {
+            let mut v = objects::pair(outer, objects::int(inner, 1), Raw::NIL);
+            for _ in 0..100_000 {
+                v = objects::pair(outer, Raw::NIL, v);
+            }
+            v
+        };
+        a_violation_behind_a_cycle_is_found: |outer, inner| {
+            let v = objects::pair(outer, objects::int(inner, 1), Raw::NIL);
+            let ring = objects::pair(outer, Raw::NIL, v);
+            *ring.pointer().unwrap().add(1) = ring.0;
+            ring
+        };
+    }
+
+    #[test]
+    #[should_panic(expected = "still reachable (from a Account)")]
+    fn a_users_field_past_the_barrier_is_found_and_named() {
+        let outer = Region::new();
+        let inner = Region::new();
+        let account = outer.alloc(Account {
+            number: 0,
+            owner: Slot::new(Value::symbol("nobody")),
+            entries: [const { Slot::new(Value::NIL) }; 3],
+        });
+        let root = outer.root(account.value());
+        // SAFETY: wrong on purpose: the owner's word is written past the barrier. Slots are words, and
+        // the object is its region's.
+        unsafe {
+            let owner = (&raw const account.owner).cast_mut().cast::<Raw>();
+            *owner = inner.string("dies").raw();
+        }
+        std::mem::forget(outer);
+        drop(inner);
+        drop(root);
+    }
+
+    #[test]
+    #[should_panic(expected = "still reachable")]
+    fn a_rust_root_is_a_root_of_the_proof() {
+        let (outer, inner) = (Region::new(), Region::new());
+        // SAFETY: wrong on purpose: past the barrier.
+        let pair = unsafe {
+            Value::from_raw(objects::pair(outer.control(), inner.string("dies").raw(), Raw::NIL))
+        };
+        let _root = outer.root(pair);
+        drop(inner);
+    }
+
+    #[test]
+    fn a_root_that_was_dropped_is_none() {
+        let (outer, inner) = (Region::new(), Region::new());
+        // SAFETY: the pair is not used once the inner region is gone.
+        let pair = unsafe {
+            Value::from_raw(objects::pair(outer.control(), inner.string("dies").raw(), Raw::NIL))
+        };
+        drop(outer.root(pair));
+        drop(outer.tether(pair));
+        drop(inner);
+    }
+
+    #[test]
+    fn dead_memory_is_poisoned() {
+        let r = life::create();
+        // SAFETY: the blocks stay mapped: one is in the pool, the other in the thread's cache.
+        unsafe {
+            let inline = objects::int(r, 1).pointer().unwrap();
+            let mut chunk = inline;
+            for _ in 0..50 {
+                chunk = objects::int(r, 1).pointer().unwrap();
+            }
+            life::exit(r);
+            assert_eq!((*inline, *inline.add(1)), (0xDBDB_DBDB_DBDB_DBDB, 0xDBDB_DBDB_DBDB_DBDB));
+            assert_eq!(*chunk, 0xDBDB_DBDB_DBDB_DBDB);
+        }
+        assert_eq!(symbol::intern("alive"), symbol::intern("alive"));
+    }
+}
