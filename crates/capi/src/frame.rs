@@ -3,7 +3,7 @@
 use crate::errno;
 use allod_frame_core::raw::{self, RawArena, RawFrame};
 use core::ptr::NonNull;
-use libc::c_void;
+use libc::{c_int, c_void};
 
 /// A new arena.
 #[unsafe(no_mangle)]
@@ -63,6 +63,27 @@ pub unsafe extern "C" fn allod_frame_grow(
 pub unsafe extern "C" fn allod_frame_used(frame: &RawFrame) -> usize {
     // SAFETY: the caller's contract.
     unsafe { frame.used() }
+}
+
+/// Where the chunk behind the one that ends at `limit` begins and ends.
+///
+/// # Safety
+/// The arena is live, and the limit one of its frames'.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn allod_arena_next_chunk(
+    arena: NonNull<RawArena>,
+    limit: *mut u8,
+    start: &mut *mut u8,
+    end: &mut *mut u8,
+) -> c_int {
+    // SAFETY: the caller's contract.
+    match unsafe { raw::next_chunk(arena, limit) } {
+        Some(chunk) => {
+            (*start, *end) = chunk;
+            1
+        }
+        None => 0,
+    }
 }
 
 /// Begins a frame in an arena of the calling thread.

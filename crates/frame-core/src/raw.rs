@@ -59,6 +59,19 @@ pub unsafe fn reserved(arena: NonNull<RawArena>) -> usize {
     unsafe { arena.as_ref() }.reserved
 }
 
+/// Where the chunk behind the one that ends at `limit` begins and ends.
+///
+/// # Safety
+/// The arena is live, and the limit one of its frames'.
+#[must_use]
+pub unsafe fn next_chunk(arena: NonNull<RawArena>, limit: *mut u8) -> Option<(*mut u8, *mut u8)> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let chunk = Core::after(arena, limit);
+        (!chunk.is_null()).then(|| (chunk::start_of(chunk), chunk.cast()))
+    }
+}
+
 impl RawFrame {
     /// The slow path; null when memory is out.
     ///

@@ -25,7 +25,7 @@ impl Watched {
         Watched {
             counted: stats::Counted::FRAME,
             behaviour: behaviour::Begun::begin(here),
-            span: export::FrameSpan::begin(),
+            span: export::FrameSpan::begin(here),
         }
     }
 

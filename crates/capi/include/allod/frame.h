@@ -22,6 +22,9 @@
  *
  * Functions that return memory return null with errno ENOMEM when memory is out; nothing else sets
  * errno. Alignments are powers of two. C11 or later, C++17 or later; 64-bit Linux.
+ *
+ * Compiled for AddressSanitizer, or with -DALLOD_VALGRIND for memcheck, frames tell these of what
+ * breaks the first rule, where it happens: see allod/shadow.h.
  */
 #ifndef ALLOD_FRAME_H
 #define ALLOD_FRAME_H
@@ -31,6 +34,7 @@
 #include <string.h>
 
 #include "heap.h"
+#include "shadow.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,6 +51,10 @@ typedef struct allod_frame {
     char *cursor;
     char *limit;
     allod_arena *arena;
+#ifdef ALLOD_SHADOW
+    char *start;
+    char *start_limit;
+#endif
 } allod_frame;
 
 /* ---- Arenas -------------------------------------------------------------------------------- */
@@ -77,23 +85,87 @@ void *allod_frame_grow(allod_frame *frame, size_t size, size_t align) ALLOD_NOEX
 ALLOD_ATTR(nonnull(1))
 size_t allod_frame_used(const allod_frame *frame) ALLOD_NOEXCEPT;
 
+/* Where the chunk behind the one that ends at `limit` begins and ends; false when there is none. */
+ALLOD_ATTR(nonnull(1, 3, 4))
+int allod_arena_next_chunk(allod_arena *arena, char *limit, char **start, char **end) ALLOD_NOEXCEPT;
+
+#ifdef ALLOD_SHADOW
+/* A frame or scope, begun here. */
+static inline allod_frame allod_shadow_begun(char *cursor, char *limit, allod_arena *arena) {
+    allod_frame frame = {cursor, limit, arena, cursor, limit};
+    return frame;
+}
+/* What a frame allocated since a position may not be used any more. */
+static inline void allod_shadow_over(const allod_frame *frame, char *cursor, char *limit) {
+    while (limit != frame->limit) {
+        allod_shadow_forbid(cursor, (size_t)(limit - cursor));
+        if (!allod_arena_next_chunk(frame->arena, limit, &cursor, &limit))
+            return;
+    }
+    allod_shadow_forbid(cursor, (size_t)(frame->cursor - cursor));
+}
+static inline void allod_shadow_ended(const allod_frame *frame) {
+    if (frame->limit)
+        allod_shadow_over(frame, frame->start, frame->start_limit);
+}
+/* A block was made; in a chunk that the frame had not used, what is left of it may not be used. */
+static inline void allod_shadow_made(const allod_frame *frame, const char *limit, void *block,
+                                     size_t size) {
+    if (!block)
+        return;
+    if (frame->limit != limit)
+        allod_shadow_forbid(frame->cursor, (size_t)(frame->limit - frame->cursor));
+    allod_shadow_allow((char *)block, size);
+    allod_shadow_forbid((char *)block + size, (size_t)(frame->cursor - (char *)block) - size);
+}
+/* The newest block was resized. */
+static inline void allod_shadow_resized(const allod_frame *frame, char *block, size_t old_size,
+                                        size_t size) {
+    if (size > old_size)
+        allod_shadow_allow(block + old_size, size - old_size);
+    size_t room = size > old_size ? allod_shadow_room(size) : allod_shadow_room(old_size);
+    if (room > (size_t)(frame->limit - block))
+        room = (size_t)(frame->limit - block);
+    allod_shadow_forbid(block + size, room - size);
+}
+#else
+static inline void allod_shadow_resized(const allod_frame *frame, char *block, size_t old_size,
+                                        size_t size) {
+    (void)frame, (void)block, (void)old_size, (void)size;
+}
+static inline allod_frame allod_shadow_begun(char *cursor, char *limit, allod_arena *arena) {
+    allod_frame frame = {cursor, limit, arena};
+    return frame;
+}
+static inline void allod_shadow_over(const allod_frame *frame, char *cursor, char *limit) {
+    (void)frame, (void)cursor, (void)limit;
+}
+static inline void allod_shadow_ended(const allod_frame *frame) {
+    (void)frame;
+}
+static inline void allod_shadow_made(const allod_frame *frame, const char *limit, void *block,
+                                     size_t size) {
+    (void)frame, (void)limit, (void)block, (void)size;
+}
+#endif
+
 /* Begins a frame. Two loads. */
 ALLOD_ATTR(nonnull(1))
 static inline allod_frame allod_frame_begin(allod_arena *arena) ALLOD_NOEXCEPT {
-    allod_frame frame = {arena->cursor, arena->limit, arena};
-    return frame;
+    return allod_shadow_begun(arena->cursor, arena->limit, arena);
 }
 
 /* Ends a frame or scope. Everything allocated in it is gone. */
 ALLOD_ATTR(nonnull(1))
 static inline void allod_frame_end(allod_frame *frame) ALLOD_NOEXCEPT {
+    allod_shadow_ended(frame);
     frame->cursor = frame->limit = NULL;
 }
 
 /* Opens a scope within a frame. The frame allocates nothing until the scope has ended. */
 ALLOD_ATTR(nonnull(1))
 static inline allod_frame allod_frame_scope(const allod_frame *frame) ALLOD_NOEXCEPT {
-    return *frame;
+    return allod_shadow_begun(frame->cursor, frame->limit, frame->arena);
 }
 
 /* Ends a scope and keeps what was allocated in it: the way to speculate. */
@@ -101,13 +173,12 @@ ALLOD_ATTR(nonnull(1, 2))
 static inline void allod_frame_keep(allod_frame *frame, allod_frame *scope) ALLOD_NOEXCEPT {
     frame->cursor = scope->cursor;
     frame->limit = scope->limit;
-    allod_frame_end(scope);
+    scope->cursor = scope->limit = NULL;
 }
 
-/* `size` bytes with unspecified content at a multiple of `align`. About 1.5 ns; a constant align
- * and size leave an addition and one compare. */
-ALLOD_ATTR(nonnull(1), malloc, alloc_size(2), warn_unused_result)
-static inline void *allod_frame_alloc(allod_frame *frame, size_t size, size_t align)
+/* The bump behind allod_frame_alloc. */
+ALLOD_ATTR(nonnull(1), warn_unused_result)
+static inline void *allod_frame_take(allod_frame *frame, size_t size, size_t align)
     ALLOD_NOEXCEPT {
     uintptr_t cursor = (uintptr_t)frame->cursor;
     uintptr_t padding = (0 - cursor) & (align - 1);
@@ -120,6 +191,17 @@ static inline void *allod_frame_alloc(allod_frame *frame, size_t size, size_t al
         return allod_frame_grow(frame, size, align);
     char *block = frame->cursor + padding;
     frame->cursor = block + size;
+    return block;
+}
+
+/* `size` bytes with unspecified content at a multiple of `align`. About 1.5 ns; a constant align
+ * and size leave an addition and one compare. */
+ALLOD_ATTR(nonnull(1), malloc, alloc_size(2), warn_unused_result)
+static inline void *allod_frame_alloc(allod_frame *frame, size_t size, size_t align)
+    ALLOD_NOEXCEPT {
+    const char *limit = frame->limit;
+    void *block = allod_frame_take(frame, allod_shadow_room(size), allod_shadow_align(align));
+    allod_shadow_made(frame, limit, block, size);
     return block;
 }
 
@@ -160,9 +242,10 @@ static inline char *allod_frame_strdup(allod_frame *frame, const char *text) ALL
 ALLOD_ATTR(nonnull(1), alloc_size(4), warn_unused_result)
 static inline void *allod_frame_resize(allod_frame *frame, void *block, size_t old_size,
                                        size_t size, size_t align) ALLOD_NOEXCEPT {
-    if (block && (char *)block + old_size == frame->cursor &&
-        size <= (size_t)(frame->limit - (char *)block)) {
-        frame->cursor = (char *)block + size;
+    if (block && (char *)block + allod_shadow_room(old_size) == frame->cursor &&
+        allod_shadow_room(size) <= (size_t)(frame->limit - (char *)block)) {
+        frame->cursor = (char *)block + allod_shadow_room(size);
+        allod_shadow_resized(frame, (char *)block, old_size, size);
         return block;
     }
     if (block && size <= old_size)
@@ -188,6 +271,7 @@ static inline allod_checkpoint allod_frame_checkpoint(const allod_frame *frame) 
 ALLOD_ATTR(nonnull(1))
 static inline void allod_frame_rollback(allod_frame *frame, allod_checkpoint checkpoint)
     ALLOD_NOEXCEPT {
+    allod_shadow_over(frame, checkpoint.cursor, checkpoint.limit);
     frame->cursor = checkpoint.cursor;
     frame->limit = checkpoint.limit;
 }
@@ -197,12 +281,35 @@ static inline void allod_frame_rollback(allod_frame *frame, allod_checkpoint che
 /* Begins a frame in an arena of the calling thread, found without a lock, made at first use and
  * freed when the thread ends. Frames may be opened inside others; they end in reverse order, by
  * allod_thread_frame_end. A null `arena` field means that memory is out. */
+#ifndef ALLOD_SHADOW
 ALLOD_ATTR(warn_unused_result)
 allod_frame allod_thread_frame_begin(void) ALLOD_NOEXCEPT;
+#else
+typedef struct allod_frame_words {
+    char *cursor;
+    char *limit;
+    allod_arena *arena;
+} allod_frame_words;
+allod_frame_words allod_thread_frame_words(void) ALLOD_NOEXCEPT __asm__("allod_thread_frame_begin");
+ALLOD_ATTR(warn_unused_result)
+static inline allod_frame allod_thread_frame_begin(void) ALLOD_NOEXCEPT {
+    allod_frame_words words = allod_thread_frame_words();
+    return allod_shadow_begun(words.cursor, words.limit, words.arena);
+}
+#endif
 
 /* Ends the frame that this thread began last. */
+#ifndef ALLOD_SHADOW
 ALLOD_ATTR(nonnull(1))
 void allod_thread_frame_end(allod_frame *frame) ALLOD_NOEXCEPT;
+#else
+void allod_thread_frame_over(allod_frame *frame) ALLOD_NOEXCEPT __asm__("allod_thread_frame_end");
+ALLOD_ATTR(nonnull(1))
+static inline void allod_thread_frame_end(allod_frame *frame) ALLOD_NOEXCEPT {
+    allod_shadow_ended(frame);
+    allod_thread_frame_over(frame);
+}
+#endif
 
 #ifdef __cplusplus
 }

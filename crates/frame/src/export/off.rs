@@ -1,5 +1,7 @@
 //! Without the features `tracing` and `tracy`: nothing.
 
+use crate::located::Here;
+
 /// A frame's span: none.
 pub(crate) struct FrameSpan;
 
@@ -12,7 +14,7 @@ impl FrameSpan {
 
     /// A frame begins: no code.
     #[inline(always)]
-    pub(crate) fn begin() -> FrameSpan {
+    pub(crate) fn begin(_: Here) -> FrameSpan {
         FrameSpan
     }
 
