@@ -15,7 +15,7 @@
 //! copied from.
 
 use crate::check::{CHECKED, wrong};
-use crate::control::{Control, accounting};
+use crate::control::{Control, live};
 use crate::error::Error;
 use crate::life::{merge, outlives};
 use crate::slots::region_of;
@@ -130,7 +130,7 @@ unsafe fn may_merge(from: *mut Control, into: *mut Control) -> bool {
 pub(crate) unsafe fn survivors_are_many(r: *mut Control, roots: &[Raw]) -> Result<bool, Error> {
     // SAFETY: the callers' region and roots are alive.
     unsafe {
-        let live = accounting(r).live;
+        let live = live(r);
         if live < ALWAYS_COPY {
             return Ok(false);
         }

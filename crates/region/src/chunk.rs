@@ -227,7 +227,7 @@ pub(crate) unsafe fn retire(r: *mut Control) {
         let used = (*r).cursor as usize - (*r).first as usize;
         (*r).retired += used;
         if (*r).first == Control::inline_start(r) {
-            (*r).inline_used = used as u32;
+            (*r).inline_used = used as u16;
         } else {
             (*(*r).newest).top = (*r).cursor;
         }
@@ -245,15 +245,6 @@ unsafe fn enter_newest(r: *mut Control, c: *mut Chunk) {
             (*(*r).newest).newer = c;
         }
         (*r).newest = c;
-        count(r, c);
-    }
-}
-
-unsafe fn count(r: *mut Control, c: *mut Chunk) {
-    // SAFETY: the caller's region and chunk.
-    unsafe {
-        (*r).chunks += 1;
-        (*r).chunk_bytes += (*c).limit as usize - c as usize;
         (*r).counts.set_extra();
     }
 }
@@ -288,7 +279,7 @@ unsafe fn enter_oldest(r: *mut Control, c: *mut Chunk) {
             (*(*r).oldest).older = c;
         }
         (*r).oldest = c;
-        count(r, c);
+        (*r).counts.set_extra();
     }
 }
 

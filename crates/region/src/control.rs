@@ -16,6 +16,9 @@ pub const INLINE_BYTES: usize = 512;
 pub const BLOCK_BYTES: usize = size_of::<Control>();
 
 /// A region. C code that includes `allod/region.h` knows the first two fields.
+///
+/// What opening, allocating and leaving touch stands first, and the inline buffer next to it: a small
+/// region is one or two cache lines. The rest is for regions that are shared, spliced or grown.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Control {
@@ -27,7 +30,8 @@ pub struct Control {
     pub counts: Counts,
     /// First byte for objects in the inline buffer or the newest chunk.
     pub first: *mut u8,
-    /// The next pooled region, or the next block of the merged list.
+    pub(crate) inline: [u64; INLINE_BYTES / 8],
+    /// The next of the dead regions about to be taken apart, or the next block of the merged list.
     pub(crate) next: *mut Control,
     /// Newest and oldest chunk.
     pub(crate) newest: *mut Chunk,
@@ -43,15 +47,9 @@ pub struct Control {
     pub(crate) kept: *mut Kept,
     /// Bytes in use in everything but the memory the cursor is in.
     pub(crate) retired: usize,
-    pub(crate) peak: usize,
-    pub(crate) chunk_bytes: usize,
-    /// How many ancestors there are.
-    pub(crate) depth: u32,
-    pub(crate) chunks: u32,
-    pub(crate) inline_used: u32,
     pub(crate) repairs: u32,
+    pub(crate) inline_used: u16,
     pub(crate) frozen: bool,
-    pub(crate) inline: [u64; INLINE_BYTES / 8],
 }
 
 /// A list of regions kept alive.
@@ -62,7 +60,7 @@ pub struct Kept {
     pub(crate) region: *mut Control,
 }
 
-const _: () = assert!(size_of::<Control>() == 704);
+const _: () = assert!(size_of::<Control>() == 640);
 
 /// How a region uses memory.
 #[repr(C)]
@@ -70,7 +68,8 @@ const _: () = assert!(size_of::<Control>() == 704);
 pub struct Accounting {
     /// Bytes of objects, with their headers and what alignment cost.
     pub live: usize,
-    /// The most that `live` has been since the region was created.
+    /// The most that `live` has been since the region was created: the same, for a region only grows
+    /// until it ends.
     pub peak: usize,
     /// Chunks held.
     pub chunks: usize,
@@ -127,7 +126,7 @@ impl Control {
         }
     }
 
-    /// Makes an empty pooled region of 704 bytes of slot memory.
+    /// Makes an empty pooled region of 640 bytes of slot memory.
     ///
     /// # Safety
     /// `r` points to a block's memory, the caller's alone.
@@ -156,10 +155,6 @@ impl Control {
             (*r).parent = ptr::null_mut();
             (*r).kept = ptr::null_mut();
             (*r).retired = 0;
-            (*r).peak = 0;
-            (*r).chunk_bytes = 0;
-            (*r).depth = 0;
-            (*r).chunks = 0;
             (*r).inline_used = 0;
             (*r).repairs = 0;
             (*r).frozen = false;
@@ -223,22 +218,42 @@ pub const fn round_up(size: usize) -> Option<usize> {
     if size > isize::MAX as usize - 7 { None } else { Some((size + 7) & !7) }
 }
 
-/// How `r` uses memory.
+/// Bytes of objects in `r`.
+///
+/// # Safety
+/// As for [`accounting`].
+#[inline]
+pub(crate) unsafe fn live(r: *const Control) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe { (*r).retired + ((*r).cursor as usize - (*r).first as usize) }
+}
+
+/// How `r` uses memory. Walks its chunks.
 ///
 /// # Safety
 /// `r` is a live region; the calling thread owns it or it is frozen.
 pub unsafe fn accounting(r: *const Control) -> Accounting {
     // SAFETY: the caller's contract.
     unsafe {
-        let here = (*r).cursor as usize - (*r).first as usize;
-        let live = (*r).retired + here;
+        let live = live(r);
         let inline = Control::inline_start(r.cast_mut());
+        let (mut chunks, mut chunk_bytes) = (0, 0);
+        let mut c = (*r).oldest;
+        while !c.is_null() {
+            chunks += 1;
+            chunk_bytes += (*c).limit as usize - c as usize;
+            c = (*c).newer;
+        }
         Accounting {
             live,
-            peak: live.max((*r).peak),
-            chunks: (*r).chunks as usize,
-            chunk_bytes: (*r).chunk_bytes,
-            inline_used: if (*r).first == inline { here } else { (*r).inline_used as usize },
+            peak: live,
+            chunks,
+            chunk_bytes,
+            inline_used: if (*r).first == inline {
+                (*r).cursor as usize - inline as usize
+            } else {
+                (*r).inline_used.into()
+            },
             repairs: (*r).repairs as usize,
         }
     }

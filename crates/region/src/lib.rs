@@ -3,10 +3,10 @@
 //! Reference counts stand on regions, not on objects, and nothing scans the heap.
 //!
 //! ```text
-//!  control block, 704 bytes: one slot of a nursery span         chunks: 4 KiB, 16 KiB, 64 KiB … 64 MiB
-//!  ┌───────┬───────┬────────┬───────────────┬──────────────┐    ┌────────┬─────────────────────┐
-//!  │cursor │ limit │ counts │ chunks, parent│ inline, 512 B│ ─▶ │ header │ objects …           │ ─▶ …
-//!  └───────┴───────┴────────┴───────────────┴──────────────┘    └────────┴─────────────────────┘
+//!  control block, 640 bytes: one slot of a nursery span         chunks: 4 KiB, 16 KiB, 64 KiB … 64 MiB
+//!  ┌───────┬───────┬────────┬──────────────┬───────────────┐    ┌────────┬─────────────────────┐
+//!  │cursor │ limit │ counts │ inline, 512 B│ chunks, parent│ ─▶ │ header │ objects …           │ ─▶ …
+//!  └───────┴───────┴────────┴──────────────┴───────────────┘    └────────┴─────────────────────┘
 //!  object: ┌ header, 8 bytes: length | type id | 1 ┐ fields …     value: one word, see [`Raw`]
 //! ```
 //! - **Allocation** adds to the cursor and compares with the limit, in the inline buffer as in chunks.

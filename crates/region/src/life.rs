@@ -47,7 +47,6 @@ pub unsafe fn create_in(parent: *mut Control) -> *mut Control {
         let parent = slots::last_heir(parent);
         retain(parent);
         (*r).parent = parent;
-        (*r).depth = (*parent).depth + 1;
         (*r).counts.set_extra();
     }
     r
@@ -398,8 +397,6 @@ unsafe fn hand_over(r: *mut Control, heir: *mut Control) {
         }
         (*heir).merged = r;
         (*heir).retired += (*r).retired;
-        (*heir).chunks += (*r).chunks;
-        (*heir).chunk_bytes += (*r).chunk_bytes;
         (*heir).counts.set_extra();
     }
 }

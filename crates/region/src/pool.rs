@@ -22,7 +22,7 @@ use core::ptr;
 pub const POOLED: usize = 32;
 /// Blocks that go to and from the shared spans at once, so that the lock is taken once for many.
 /// Chosen by `allod bench region --only many-small-regions`.
-const BATCH: usize = 16;
+const BATCH: usize = 24;
 /// Regions that wait in checked builds.
 const WAITING: usize = 1024;
 /// Chunks of each small size that a thread keeps.
@@ -116,7 +116,10 @@ pub(crate) fn get() -> *mut Control {
             return refill();
         }
         (*t).pooled = n - 1;
-        *(&raw const (*t).regions).cast::<*mut Control>().add(n - 1)
+        let r = *(&raw const (*t).regions).cast::<*mut Control>().add(n - 1);
+        // Spares the caller's test on the straight line.
+        core::hint::assert_unchecked(!r.is_null());
+        r
     }
 }
 
@@ -169,26 +172,22 @@ fn refill() -> *mut Control {
     own_state();
     let t = slot::get();
     let me = thread::pointer();
-    // SAFETY: the thread's own state, unless it is the shared empty one, which has no room; new slots
-    // are the caller's alone.
+    // SAFETY: the thread's own state, unless it is the shared empty one, which has no room.
     unsafe {
-        let most = (*t).batch.min((*t).most).max(1);
-        let Some(blocks) = slots::take_blocks(most) else { return ptr::null_mut() };
-        let mut last: *mut Control = ptr::null_mut();
-        let mut at = (&raw mut (*t).regions).cast::<*mut Control>();
-        for r in blocks {
-            (*r).counts.set_owner(me);
-            if !last.is_null() {
-                *at = last;
-                at = at.add(1);
-            }
-            last = r;
+        if (*t).most == 0 {
+            let mut one = [ptr::null_mut()];
+            slots::take_blocks(&mut one, me);
+            return one[0];
         }
-        if (*t).most > 0 {
-            (*t).pooled = at.offset_from((&raw const (*t).regions).cast()) as usize;
-            (*t).batch = (2 * most).min(BATCH);
+        let batch = (*t).batch;
+        let regions = &mut (*t).regions;
+        let got = slots::take_blocks(&mut regions[..batch], me);
+        if got == 0 {
+            return ptr::null_mut();
         }
-        last
+        (*t).batch = (2 * batch).min(BATCH);
+        (*t).pooled = got - 1;
+        regions[got - 1]
     }
 }
 

@@ -1,6 +1,6 @@
 //! Spans cut into slots of one length, and `region_of`.
 //!
-//! Control blocks (704 bytes) and small chunks (4 and 16 KiB) share 64 KiB spans; larger chunks have
+//! Control blocks (640 bytes) and small chunks (4 and 16 KiB) share 64 KiB spans; larger chunks have
 //! spans of their own. The span map's owner word points to the span's **directory**:
 //!
 //! ```text
@@ -183,34 +183,48 @@ pub(crate) unsafe fn give(memory: *mut u8, kind: SlotKind) {
     }
 }
 
-/// Control blocks taken together: an iterator of empty regions without an owner.
-pub(crate) struct Blocks(Taken);
-
-/// Takes up to `most` control blocks, at least one; `None` when memory is out. Thread-safe.
-pub(crate) fn take_blocks(most: usize) -> Option<Blocks> {
-    take_some(SlotKind::Block, most).map(Blocks)
+/// Takes up to `into.len()` control blocks, at least one, and returns how many; none when memory is
+/// out. They are empty regions, owned by `me`. Thread-safe; the lock is taken once.
+///
+/// # Safety
+/// `me` is the calling thread.
+pub(crate) unsafe fn take_blocks(into: &mut [*mut Control], me: usize) -> usize {
+    let Some(taken) = take_some(SlotKind::Block, into.len()) else { return 0 };
+    // SAFETY: the slots were taken for this thread, and their span stays while they are.
+    unsafe {
+        let word = (*taken.cut).start.add(64 * taken.word * BLOCK_BYTES);
+        let block = |bit: u32| word.add(bit as usize * BLOCK_BYTES).cast::<Control>();
+        if taken.fresh != 0 {
+            init_blocks(&taken, block);
+        }
+        let mut left = taken.left;
+        let mut count = 0;
+        for place in into {
+            if left == 0 {
+                break;
+            }
+            let r = block(left.trailing_zeros());
+            left &= left - 1;
+            (*r).counts.set_owner(me);
+            *place = r;
+            count += 1;
+        }
+        count
+    }
 }
 
-impl Iterator for Blocks {
-    type Item = *mut Control;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<*mut Control> {
-        let taken = &mut self.0;
-        if taken.left == 0 {
-            return None;
-        }
-        let bit = taken.left & taken.left.wrapping_neg();
-        let index = 64 * taken.word + bit.trailing_zeros() as usize;
-        taken.left ^= bit;
-        // SAFETY: the slot was taken for the iterator's holder, and its span stays while it is.
+/// Makes slots that were never handed out before empty regions.
+#[cold]
+unsafe fn init_blocks(taken: &Taken, block: impl Fn(u32) -> *mut Control) {
+    let mut fresh = taken.fresh;
+    while fresh != 0 {
+        let bit = fresh.trailing_zeros();
+        fresh &= fresh - 1;
+        let r = block(bit);
+        // SAFETY: the slot was taken for the caller.
         unsafe {
-            let r: *mut Control = (*taken.cut).start.add(index * BLOCK_BYTES).cast();
-            if taken.fresh & bit != 0 {
-                Control::init(r);
-                (*taken.cut).owners[index].store(r, Relaxed);
-            }
-            Some(r)
+            Control::init(r);
+            (*taken.cut).owners[64 * taken.word + bit as usize].store(r, Relaxed);
         }
     }
 }
@@ -221,17 +235,18 @@ impl Iterator for Blocks {
 /// They came from [`take_blocks`], are empty regions again, and nobody uses them any more.
 pub(crate) unsafe fn give_blocks(blocks: &[*mut Control]) {
     let unit = |r: *mut Control| r as usize & !(UNIT - 1);
+    let mut blocks = blocks.iter().copied().peekable();
     LOCK.with(|| {
         // Regions left one after the other mostly lie side by side.
-        for near in blocks.chunk_by(|a, b| unit(*a) == unit(*b)) {
+        while let Some(&first) = blocks.peek() {
             let mut slots = [0; 2];
-            for r in near {
-                let index = (*r as usize & (UNIT - 1)) / BLOCK_BYTES;
+            while let Some(r) = blocks.next_if(|r| unit(*r) == unit(first)) {
+                let index = (r as usize & (UNIT - 1)) / BLOCK_BYTES;
                 slots[index / 64] |= 1 << (index % 64);
             }
             // SAFETY: the lock is held; the caller's contract.
             unsafe {
-                let (cut, _) = place(near[0].cast(), SlotKind::Block);
+                let (cut, _) = place(first.cast(), SlotKind::Block);
                 put_back(SlotKind::Block, cut, slots);
             }
         }
