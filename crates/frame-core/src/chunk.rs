@@ -13,6 +13,9 @@ const FIRST: usize = 64 << 10;
 /// Chunks stop doubling here; larger ones are made only for larger requests.
 const LARGEST: usize = 64 << 20;
 
+/// Every chunk, and with it every frame of an arena, starts at a multiple of this.
+pub const CHUNK_ALIGN: usize = 64;
+
 /// The header at the end of each chunk.
 #[derive(Debug)]
 #[repr(C, align(64))]

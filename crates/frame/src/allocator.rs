@@ -1,5 +1,6 @@
 //! `Allocator` for frames: collections that live in them.
 
+use crate::error::OutOfMemory;
 use crate::frame::Frame;
 use crate::open::Open;
 use allocator_api2::alloc::{AllocError, Allocator};
@@ -29,7 +30,8 @@ use core::ptr::{self, NonNull};
 unsafe impl Allocator for &Frame<'_> {
     #[inline(always)]
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        let block = self.bump(layout.size(), layout.align()).map_err(|_| AllocError)?;
+        let block =
+            self.bump::<OutOfMemory>(layout.size(), layout.align()).map_err(|_| AllocError)?;
         Ok(NonNull::slice_from_raw_parts(block, layout.size()))
     }
 
@@ -152,7 +154,7 @@ unsafe fn resize(
         if in_place {
             return Ok(NonNull::slice_from_raw_parts(block, new.size()));
         }
-        let moved = frame.bump(new.size(), new.align()).map_err(|_| AllocError)?;
+        let moved = frame.bump::<OutOfMemory>(new.size(), new.align()).map_err(|_| AllocError)?;
         let bytes = old.size().min(new.size());
         ptr::copy_nonoverlapping(block.as_ptr(), moved.as_ptr(), bytes);
         Ok(NonNull::slice_from_raw_parts(moved, new.size()))

@@ -1,6 +1,6 @@
 //! Batches: many values in one step of the cursor.
 
-use crate::error::{OutOfMemory, or_panic};
+use crate::error::OutOfMemory;
 use crate::frame::Frame;
 use core::mem::{MaybeUninit, needs_drop};
 use core::ptr;
@@ -28,7 +28,7 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn batch<T>(&self, n: usize) -> Batch<'f, T> {
-        or_panic(self.try_batch(n))
+        Batch(self.alloc_slice_uninit(n))
     }
 
     /// [`batch`](Frame::batch) that returns an error when memory is out.
@@ -54,7 +54,7 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn group<T, const N: usize>(&self, make: impl FnMut(usize) -> T) -> &'f mut [T; N] {
-        or_panic(self.try_group(make))
+        self.alloc_with(|| core::array::from_fn(make))
     }
 
     /// [`group`](Frame::group) that returns an error when memory is out.
@@ -74,7 +74,8 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn group_uninit<T, const N: usize>(&self) -> &'f mut [MaybeUninit<T>; N] {
-        or_panic(self.try_group_uninit())
+        // SAFETY: an uninitialised array is an array of uninitialised values.
+        unsafe { &mut *ptr::from_mut(self.alloc_uninit::<[T; N]>()).cast() }
     }
 
     /// [`group_uninit`](Frame::group_uninit) that returns an error when memory is out.

@@ -1,5 +1,6 @@
 //! Blocks of a frame that are used again within it.
 
+use crate::error::OutOfMemory;
 use crate::frame::Frame;
 use allocator_api2::alloc::{AllocError, Allocator};
 use core::alloc::Layout;
@@ -68,10 +69,12 @@ unsafe impl Allocator for &Blocks<'_, '_> {
                     self.free[class].set(unsafe { free.as_ref().next });
                     (free.cast(), size)
                 }
-                None => (self.frame.bump(size, ALIGN).map_err(|_| AllocError)?, size),
+                None => {
+                    (self.frame.bump::<OutOfMemory>(size, ALIGN).map_err(|_| AllocError)?, size)
+                }
             },
             None => {
-                let block = self.frame.bump(layout.size(), layout.align());
+                let block = self.frame.bump::<OutOfMemory>(layout.size(), layout.align());
                 (block.map_err(|_| AllocError)?, layout.size())
             }
         };

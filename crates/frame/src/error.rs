@@ -1,6 +1,7 @@
 //! Panicking where memory is out.
 
 pub use allod_frame_core::OutOfMemory;
+use core::convert::Infallible;
 
 /// The value, or a panic that says that memory is out.
 #[inline(always)]
@@ -8,6 +9,27 @@ pub(crate) fn or_panic<T>(result: Result<T, OutOfMemory>) -> T {
     match result {
         Ok(value) => value,
         Err(OutOfMemory) => out_of_memory(),
+    }
+}
+
+/// What a want of memory becomes: the error of the `try_` methods, or a panic in the others, which
+/// then have no error to carry and to test.
+pub(crate) trait Failure {
+    /// The error; does not return where there is none.
+    fn of(cause: OutOfMemory) -> Self;
+}
+
+impl Failure for OutOfMemory {
+    #[inline(always)]
+    fn of(cause: OutOfMemory) -> Self {
+        cause
+    }
+}
+
+impl Failure for Infallible {
+    #[inline(always)]
+    fn of(_: OutOfMemory) -> Self {
+        out_of_memory()
     }
 }
 

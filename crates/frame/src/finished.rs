@@ -65,7 +65,7 @@ impl Arena {
         let mut guard = self.begin();
         // SAFETY: the frame's lifetime is the closure's own, so it cannot be exchanged for another.
         let value = NonNull::from(work(unsafe { guard.frame_mut() }));
-        let (_, _, drops) = guard.keep();
+        let (_, drops) = guard.keep();
         Finished { value, drops, arena: self }
     }
 }

@@ -3,15 +3,16 @@
 use crate::aids::{self, padded};
 use crate::budgets;
 use crate::drops::Entry;
-use crate::error::OutOfMemory;
+use crate::error::{Failure, OutOfMemory};
 use crate::guard::FrameGuard;
 use crate::located::{self, Here};
 use crate::open::Open;
 use crate::watch;
-use allod_frame_core::chunk::{self, Core, Grown, distance, grow};
+use allod_frame_core::chunk::{self, CHUNK_ALIGN, Core, Grown, distance, grow};
 use core::alloc::Layout;
 use core::cell::Cell;
 use core::fmt;
+use core::hint::assert_unchecked;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
@@ -27,8 +28,11 @@ use core::ptr::{self, NonNull};
 /// Methods that allocate panic when memory is out, and have a `try_` twin that returns
 /// [`OutOfMemory`] instead.
 pub struct Frame<'f> {
-    pub(crate) cursor: Cell<*mut u8>,
-    pub(crate) limit: Cell<*mut u8>,
+    /// The address of the byte before the cursor. As a number, and as the last byte rather than the
+    /// first free one, the compiler follows how it is aligned: after an allocation its low bits are
+    /// ones, and the next one of that alignment is an addition alone.
+    last: Cell<usize>,
+    limit: Cell<*mut u8>,
     /// The newest registered drop.
     pub(crate) drops: Cell<*mut Entry>,
     pub(crate) core: NonNull<Core>,
@@ -44,7 +48,14 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     pub(crate) unsafe fn start(core: NonNull<Core>) -> Frame<'f> {
         // SAFETY: the caller's contract.
-        unsafe { Frame::resume(core, core.as_ref().cursor, core.as_ref().limit, ptr::null_mut()) }
+        unsafe {
+            let Core { cursor, limit, .. } = *core.as_ref();
+            debug_assert_eq!(cursor.addr() % CHUNK_ALIGN, 0);
+            let frame = Frame::resume(core, cursor, limit, ptr::null_mut());
+            // Changes nothing, for chunks are aligned, but tells the compiler so.
+            frame.last.set(frame.last.get() | (CHUNK_ALIGN - 1));
+            frame
+        }
     }
 
     /// A frame at a position of its arena.
@@ -59,7 +70,7 @@ impl<'f> Frame<'f> {
         drops: *mut Entry,
     ) -> Frame<'f> {
         Frame {
-            cursor: Cell::new(cursor),
+            last: Cell::new(cursor.expose_provenance() - 1),
             limit: Cell::new(limit),
             drops: Cell::new(drops),
             core,
@@ -70,54 +81,59 @@ impl<'f> Frame<'f> {
     /// The bump: `size` bytes at a multiple of `align`, a power of two.
     ///
     /// The size is rounded up to a multiple of the alignment (for a type it is one already), so that
-    /// end and start are aligned alike and the chain from cursor to cursor is an addition and a mask.
+    /// end and start are aligned alike: one addition, and a mask where the compiler does not know how
+    /// the cursor is aligned.
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
-    pub(crate) fn bump(&self, size: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
+    pub(crate) fn bump<E: Failure>(&self, size: usize, align: usize) -> Result<NonNull<u8>, E> {
         let here = located::here();
-        watch::allocation(self, padded(size, align), here)?;
+        watch::allocation(self, padded(size, align), here).map_err(E::of)?;
         self.take(size, align, here)
     }
 
     /// The bump, which no budget refuses and nobody counts.
     #[inline(always)]
-    pub(crate) fn take(
+    pub(crate) fn take<E: Failure>(
         &self,
         size: usize,
         align: usize,
         here: Here,
-    ) -> Result<NonNull<u8>, OutOfMemory> {
+    ) -> Result<NonNull<u8>, E> {
         let (room, align) = aids::room(size, align);
-        let cursor = self.cursor.get();
-        // Padded sizes and alignments of layouts are at most isize::MAX and addresses lie in the
-        // lower half, so the sum cannot overflow.
-        let end = cursor.map_addr(|a| (a + (room + (align - 1))) & !(align - 1));
-        let block = if end.addr() > self.limit.get().addr() {
-            self.take_slow(room, align)?
-        } else {
-            self.cursor.set(end);
-            // SAFETY: a cursor is never null, and neither is what lies between it and the end.
-            unsafe { NonNull::new_unchecked(end.wrapping_sub(room)) }
-        };
-        // SAFETY: a block of this room.
-        unsafe { aids::made(self.core, cursor, block, size, room, here) };
-        Ok(block)
+        let before = self.cursor();
+        // Padded sizes of layouts are at most isize::MAX and addresses lie in the lower half, so the
+        // sum cannot overflow.
+        let mut last = (self.last.get() + room) | (align - 1);
+        if last >= self.limit.get().addr() {
+            last = self.next_chunk(room, align)?;
+        }
+        // SAFETY: a block of this alignment and padded size ends at a multiple of the alignment. Said
+        // so that the next allocation need not align the cursor again.
+        unsafe { assert_unchecked(last & (align - 1) == align - 1) };
+        self.last.set(last);
+        let block = ptr::with_exposed_provenance_mut(last + 1 - room);
+        // SAFETY: a block of this room; blocks lie in chunks, and no chunk at address 0.
+        unsafe {
+            let block = NonNull::new_unchecked(block);
+            aids::made(self.core, before, block, size, room, here);
+            Ok(block)
+        }
     }
 
+    /// Goes on to a chunk with room for the block, and tells the block's last byte.
     #[inline(always)]
-    fn take_slow(&self, room: usize, align: usize) -> Result<NonNull<u8>, OutOfMemory> {
+    fn next_chunk<E: Failure>(&self, room: usize, align: usize) -> Result<usize, E> {
         // SAFETY: the frame's own core and limit.
         match unsafe { grow(self.core, self.limit.get(), room, align) } {
-            Some(Grown { block, cursor, limit }) => {
-                self.cursor.set(cursor);
+            Some(Grown { cursor, limit, .. }) => {
                 self.limit.set(limit);
                 // SAFETY: what lies between is of the chunk, and nobody's yet.
                 unsafe { aids::chunk_begun(cursor, limit) };
-                Ok(block)
+                Ok(cursor.expose_provenance() - 1)
             }
             None => {
                 budgets::memory_is_out();
-                Err(OutOfMemory)
+                Err(E::of(OutOfMemory))
             }
         }
     }
@@ -175,9 +191,8 @@ impl<'f> Frame<'f> {
         let mut guard = self.nested();
         // SAFETY: as in `scope`.
         let value: NonNull<T> = work(unsafe { guard.frame_mut() })?.into();
-        let (cursor, limit, drops) = guard.keep();
-        self.cursor.set(cursor);
-        self.limit.set(limit);
+        let (position, drops) = guard.keep();
+        self.set_position(position);
         if !drops.is_null() {
             // SAFETY: entries of a scope of this frame, newer than all of its own.
             unsafe { Entry::append(drops, self.drops.get()) };
@@ -191,8 +206,8 @@ impl<'f> Frame<'f> {
     fn nested(&mut self) -> FrameGuard<'_> {
         // SAFETY: this frame is borrowed exclusively as long as the guard is there.
         unsafe {
-            let scope =
-                Frame::resume(self.core, self.cursor.get(), self.limit.get(), ptr::null_mut());
+            let (cursor, limit) = self.position();
+            let scope = Frame::resume(self.core, cursor, limit, ptr::null_mut());
             FrameGuard::new(scope)
         }
     }
@@ -207,20 +222,38 @@ impl<'f> Frame<'f> {
             if self.limit.get() == chunk::empty() {
                 return 0;
             }
-            distance(self.core, (core.cursor, core.limit), (self.cursor.get(), self.limit.get()))
+            distance(self.core, (core.cursor, core.limit), self.position())
         }
     }
 
     /// Cursor and limit.
     #[inline(always)]
     pub(crate) fn position(&self) -> aids::Position {
-        (self.cursor.get(), self.limit.get())
+        (self.cursor(), self.limit.get())
+    }
+
+    /// Sets cursor and limit, which are of one chunk of the frame's arena.
+    #[inline(always)]
+    pub(crate) fn set_position(&self, (cursor, limit): aids::Position) {
+        self.set_cursor(cursor);
+        self.limit.set(limit);
+    }
+
+    /// The next free byte.
+    #[inline(always)]
+    fn cursor(&self) -> *mut u8 {
+        ptr::with_exposed_provenance_mut(self.last.get() + 1)
+    }
+
+    #[inline(always)]
+    fn set_cursor(&self, cursor: *mut u8) {
+        self.last.set(cursor.expose_provenance() - 1);
     }
 
     /// True when `block` of the given layout is the newest allocation.
     #[inline(always)]
     pub(crate) fn is_newest(&self, block: *const u8, layout: Layout) -> bool {
-        block.wrapping_add(aids::room(layout.size(), layout.align()).0) == self.cursor.get()
+        ptr::eq(block.wrapping_add(aids::room(layout.size(), layout.align()).0), self.cursor())
     }
 
     /// Gives the newest block another layout where it is; false when the chunk has no room. The
@@ -239,8 +272,8 @@ impl<'f> Frame<'f> {
             return false;
         }
         // SAFETY: the caller's contract, and there is room.
-        unsafe { aids::resized(self.cursor.get(), block, new, room) };
-        self.cursor.set(block.wrapping_add(room));
+        unsafe { aids::resized(self.cursor(), block, new, room) };
+        self.set_cursor(block.wrapping_add(room));
         true
     }
 
@@ -252,7 +285,7 @@ impl<'f> Frame<'f> {
     pub(crate) unsafe fn free_newest(&self, block: *mut u8, layout: Layout) {
         watch::resized(self, padded(layout.size(), layout.align()), 0);
         // SAFETY: the caller's contract.
-        self.cursor.set(unsafe { aids::freed(self.cursor.get(), block) });
+        self.set_cursor(unsafe { aids::freed(self.cursor(), block) });
     }
 }
 

@@ -67,12 +67,7 @@ impl<'a> FrameGuard<'a> {
 
     #[inline(always)]
     fn watched(frame: Frame<'a>, watched: Watched) -> FrameGuard<'a> {
-        FrameGuard {
-            start: Start::at((frame.cursor.get(), frame.limit.get())),
-            frame,
-            watched,
-            arena: PhantomData,
-        }
+        FrameGuard { start: Start::at(frame.position()), frame, watched, arena: PhantomData }
     }
 
     /// The frame to allocate in.
@@ -93,15 +88,15 @@ impl<'a> FrameGuard<'a> {
         unsafe { &mut *(&raw mut self.frame).cast::<Open<'s, 'env>>() }
     }
 
-    /// Cursor, limit and drops of the frame, whose end does not happen.
+    /// Position and drops of the frame, whose end does not happen.
     #[inline(always)]
-    pub(crate) fn keep(self) -> (*mut u8, *mut u8, *mut Entry) {
+    pub(crate) fn keep(self) -> (aids::Position, *mut Entry) {
         let mut guard = core::mem::ManuallyDrop::new(self);
         let FrameGuard { frame, watched, start, .. } = &mut *guard;
         watched.end(frame);
         // SAFETY: the frame ends where it started or later.
         start.then(|start| unsafe { aids::kept(frame.core, start, frame.position()) });
-        (frame.cursor.get(), frame.limit.get(), frame.drops.get())
+        (frame.position(), frame.drops.get())
     }
 
     /// Ends the frame, as dropping the guard does.
@@ -111,11 +106,12 @@ impl<'a> FrameGuard<'a> {
     /// Where the frame stands now.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
+        let (cursor, limit) = self.frame.position();
         // SAFETY: the frame's core and entries are live.
         unsafe {
             Checkpoint {
-                cursor: self.frame.cursor.get(),
-                limit: self.frame.limit.get(),
+                cursor,
+                limit,
                 drops: Entry::stamp(self.frame.drops.get()),
                 charged: budgets::charged(self.frame.drops.get()),
                 core: self.frame.core,
@@ -158,8 +154,7 @@ impl<'a> FrameGuard<'a> {
             budgets::restore(frame.drops.get(), to.charged);
             aids::ended(frame.core, (to.cursor, to.limit), position)
         };
-        frame.cursor.set(cursor);
-        frame.limit.set(to.limit);
+        frame.set_position((cursor, to.limit));
     }
 }
 

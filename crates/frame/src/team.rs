@@ -235,8 +235,7 @@ impl Drop for Visit<'_> {
     fn drop(&mut self) {
         // SAFETY: the slot is this thread's.
         unsafe {
-            (*self.slot).cursor = self.frame.cursor.get();
-            (*self.slot).limit = self.frame.limit.get();
+            ((*self.slot).cursor, (*self.slot).limit) = self.frame.position();
             (*self.slot).drops = self.frame.drops.get();
             (*self.slot).busy = false;
         }
@@ -261,8 +260,7 @@ impl<'f> Workers<'f, '_> {
     #[inline]
     pub fn scope<R>(&self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'f>) -> R) -> R {
         let visit = self.visit();
-        let (core, cursor, limit) =
-            (visit.frame.core, visit.frame.cursor.get(), visit.frame.limit.get());
+        let (core, (cursor, limit)) = (visit.frame.core, visit.frame.position());
         // SAFETY: the visit's frame is not used before the scope has ended.
         let scope = unsafe { Frame::resume(core, cursor, limit, ptr::null_mut()) };
         let mut guard = FrameGuard::new(scope);

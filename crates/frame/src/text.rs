@@ -20,7 +20,9 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_str(&self, text: &str) -> &'f mut str {
-        or_panic(self.try_alloc_str(text))
+        let bytes = self.alloc_slice_copy(text.as_bytes());
+        // SAFETY: a copy of a string.
+        unsafe { str::from_utf8_unchecked_mut(bytes) }
     }
 
     /// [`alloc_str`](Frame::alloc_str) that returns an error when memory is out.

@@ -328,7 +328,7 @@ fn charge_accounts(
 fn enter(frame: &Frame<'_>, purse: &Purse, tag: usize, here: Here) -> Result<(), OutOfMemory> {
     let slot = purse.slot(tag);
     if !is_charge(frame.drops.get(), slot) {
-        let room = frame.take(size_of::<Entry>(), align_of::<Entry>(), here)?;
+        let room = frame.take::<OutOfMemory>(size_of::<Entry>(), align_of::<Entry>(), here)?;
         frame.enter(room.cast(), |stamp, older| Entry {
             older,
             stamp,
