@@ -33,6 +33,8 @@
 //! | [`phases`](Phases) | named parts of a frame, for reports |
 //! | `tags` | which part of the program allocates how much (feature `tags`) |
 //! | `task` | arenas of asynchronous tasks and of requests (feature `tokio`) |
+//! | `bevy` | frames in bevy's schedule, an arena as a system parameter (feature `bevy`) |
+//! | `rapier` | contacts of a physics world, gathered into a frame (feature `rapier`) |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
 //!
@@ -113,6 +115,10 @@ pub mod tags;
 #[path = "tags/off.rs"]
 mod tags;
 
+#[cfg(feature = "bevy")]
+pub mod bevy;
+#[cfg(feature = "rapier")]
+pub mod rapier;
 #[cfg(feature = "tokio")]
 pub mod task;
 
@@ -130,5 +136,5 @@ pub use pool::{Group, Handle, Pool};
 pub use scratch::{Lent, Scratch};
 pub use shared_pool::{SharedHandle, SharedPool};
 pub use stream::{Asset, Loader, stream};
-pub use team::{Team, Workers};
+pub use team::{Entered, Team, Workers};
 pub use zero::Zeroable;

@@ -9,7 +9,9 @@ use crate::open::Open;
 use crate::sync::{AtomicPtr, Ordering};
 use crate::thread;
 use allod_frame_core::chunk::Core;
+use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Deref;
 use core::ptr::{self, NonNull};
 use std::boxed::Box;
 
@@ -83,27 +85,65 @@ impl Team {
     ///
     /// Values registered for drop are dropped by the calling thread, each thread's newest first.
     pub fn frame<'env, R>(&mut self, work: impl for<'f> FnOnce(&'f Workers<'f, 'env>) -> R) -> R {
-        struct End<'a>(&'a Team);
+        struct End<'a>(&'a mut Team);
         impl Drop for End<'_> {
             fn drop(&mut self) {
-                // SAFETY: the frame's lifetime is over, and with it every visit and every value.
-                self.0.each_slot(|slot| unsafe {
-                    let drops = (*slot).drops;
-                    let end = ((*slot).cursor, (*slot).limit);
-                    (*slot).drops = ptr::null_mut();
-                    (*slot).cursor = ptr::null_mut();
-                    if !drops.is_null() {
-                        drops::run(drops, 0);
-                    }
-                    if !end.0.is_null() {
-                        let core = NonNull::new_unchecked((*slot).core);
-                        aids::ended(core, (core.as_ref().cursor, core.as_ref().limit), end);
-                    }
-                });
+                self.0.end_frame();
             }
         }
         let end = End(self);
         work(&Workers { team: end.0, lifetime: PhantomData, env: PhantomData })
+    }
+
+    /// Enters the calling thread's arena without a closure: for engines that open and end frames
+    /// themselves. What it allocates lives as long as the team is borrowed, so it goes with the next
+    /// [`end_frame`](Team::end_frame). About 3 ns.
+    ///
+    /// # Panics
+    /// When memory is out.
+    ///
+    /// ```
+    /// use allod_frame::Team;
+    /// let mut team = Team::new();
+    /// let numbers = {
+    ///     let frame = team.enter();
+    ///     frame.alloc_slice_fill(100, 1)
+    /// };
+    /// assert_eq!(numbers.iter().sum::<i32>(), 100);
+    /// team.end_frame();
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn enter(&self) -> Entered<'_> {
+        Entered(self.visit())
+    }
+
+    /// Ends the frames of all threads. Values registered for drop are dropped by the calling thread,
+    /// each thread's newest first.
+    ///
+    /// ```compile_fail
+    /// let mut team = allod_frame::Team::new();
+    /// let number = team.enter().alloc(1);
+    /// team.end_frame();
+    /// *number += 1; // does not compile: the frame has ended
+    /// ```
+    pub fn end_frame(&mut self) {
+        // SAFETY: the team is borrowed exclusively: every visit and every value is gone.
+        self.each_slot(|slot| unsafe {
+            let drops = (*slot).drops;
+            let end = ((*slot).cursor, (*slot).limit);
+            (*slot).drops = ptr::null_mut();
+            (*slot).cursor = ptr::null_mut();
+            // Of a visit that was forgotten.
+            (*slot).busy = false;
+            if !drops.is_null() {
+                drops::run(drops, 0);
+            }
+            if !end.0.is_null() {
+                let core = NonNull::new_unchecked((*slot).core);
+                aids::ended(core, (core.as_ref().cursor, core.as_ref().limit), end);
+            }
+        });
     }
 
     /// The bytes that the arenas of all threads keep.
@@ -144,6 +184,23 @@ impl Team {
         segment.wrapping_add(index - (FIRST << k) + FIRST)
     }
 
+    /// A visit to the calling thread's frame.
+    #[inline]
+    fn visit(&self) -> Visit<'_> {
+        let slot = or_panic(self.idle_slot());
+        // SAFETY: the slot is this thread's and not busy; its position is of its own arena.
+        unsafe {
+            (*slot).busy = true;
+            let core = NonNull::new_unchecked((*slot).core);
+            let frame = if (*slot).cursor.is_null() {
+                Frame::start(core)
+            } else {
+                Frame::resume(core, (*slot).cursor, (*slot).limit, (*slot).drops)
+            };
+            Visit { frame, slot }
+        }
+    }
+
     /// The calling thread's first slot that it is not already inside, with an arena.
     #[inline]
     fn idle_slot(&self) -> Result<*mut Slot, OutOfMemory> {
@@ -172,6 +229,7 @@ impl Default for Team {
 
 impl Drop for Team {
     fn drop(&mut self) {
+        self.end_frame();
         // SAFETY: no frame is open; every arena and slot is freed once.
         unsafe {
             self.each_slot(|slot| {
@@ -242,6 +300,41 @@ impl Drop for Visit<'_> {
     }
 }
 
+/// The calling thread's frame of a team, until this is dropped. See [`Team::enter`].
+///
+/// It stays on its thread; what it allocates may go where its type may go. Entering again before it
+/// is dropped gives another arena.
+///
+/// ```compile_fail
+/// let team = allod_frame::Team::new();
+/// let frame = team.enter();
+/// std::thread::scope(|s| { s.spawn(|| *frame.alloc(1)); }); // does not compile: not `Sync`
+/// ```
+pub struct Entered<'t>(Visit<'t>);
+
+impl<'t> Entered<'t> {
+    /// Runs `work` in a scope of this frame: what it allocates goes when it returns.
+    #[inline]
+    pub fn scope<R>(&mut self, work: impl for<'s> FnOnce(&'s mut Open<'s, 't>) -> R) -> R {
+        self.0.frame.scope(work)
+    }
+}
+
+// No `DerefMut`: the frames of two threads could be exchanged.
+impl<'t> Deref for Entered<'t> {
+    type Target = Frame<'t>;
+    #[inline]
+    fn deref(&self) -> &Frame<'t> {
+        &self.0.frame
+    }
+}
+
+impl fmt::Debug for Entered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Entered").field(&self.0.frame).finish()
+    }
+}
+
 impl<'f> Workers<'f, '_> {
     /// Runs `work` in the calling thread's frame; what it allocates lives until the team's frame
     /// ends. About 3 ns. Visits may nest.
@@ -270,17 +363,6 @@ impl<'f> Workers<'f, '_> {
 
     #[inline]
     fn visit(&self) -> Visit<'f> {
-        let slot = or_panic(self.team.idle_slot());
-        // SAFETY: the slot is this thread's and not busy; its position is of its own arena.
-        unsafe {
-            (*slot).busy = true;
-            let core = NonNull::new_unchecked((*slot).core);
-            let frame = if (*slot).cursor.is_null() {
-                Frame::start(core)
-            } else {
-                Frame::resume(core, (*slot).cursor, (*slot).limit, (*slot).drops)
-            };
-            Visit { frame, slot }
-        }
+        self.team.visit()
     }
 }

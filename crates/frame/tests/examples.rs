@@ -43,3 +43,8 @@ examples! {
 examples! {
     game_loop, "../examples/game_loop.rs", the_game_loop_draws_the_same_on_frames_and_on_malloc;
 }
+
+#[cfg(feature = "rapier")]
+examples! {
+    physics_world, "../examples/physics_world.rs", the_physics_world_gathers_the_same_on_frames_and_on_vectors;
+}
