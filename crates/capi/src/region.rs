@@ -5,10 +5,10 @@
 
 use crate::errno;
 use allod_region::control::{Accounting, Control, bump_aligned};
-use allod_region::types::{Refused, Type};
+use allod_region::types::{Refused, Tail, Type};
 use allod_region::{
-    Error, Raw, barrier, batch, compare, dict, life, objects, region_of, symbol, transmigrate,
-    types, validate,
+    Error, Raw, barrier, batch, compare, dict, hash, life, objects, region_of, symbol,
+    transmigrate, types, validate,
 };
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU64, Ordering::Release};
@@ -124,6 +124,12 @@ export! {
     }
     /// Enters a type.
     fn allod_type_register(record: *const Type) -> u32 {
+        // Before it may be looked at as a `Tail`.
+        let tail = (&raw const (*record).tail).cast::<u32>().read();
+        if tail > Tail::Values as u32 || (*record).name.is_null() {
+            errno::set(EINVAL);
+            return 0;
+        }
         types::register(&*record).unwrap_or_else(|why| {
             errno::set(if why == Refused::Full { ENOMEM } else { EINVAL });
             0
@@ -192,10 +198,10 @@ export! {
             EMPTY
         })
     }
-    /// A dictionary.
-    fn allod_dict(r: *mut Control, capacity: usize) -> Raw { made(dict::new(r, capacity)) }
-    /// A dictionary's value for a key.
-    fn allod_dict_get(d: Raw, key: Raw) -> Raw { dict::get(d.0 as *mut u64, key).unwrap_or(EMPTY) }
+    /// The keys of the hashes of words.
+    fn allod_hash_keys() -> *const u64 { hash::keys_address() }
+    /// What the inlined lookup calls for numbers in memory, strings and bytes.
+    fn allod_dict_get_slow(d: Raw, key: Raw) -> Raw { dict::get(d.0 as *mut u64, key).unwrap_or(EMPTY) }
     /// Sets a dictionary's value for a key.
     fn allod_dict_set(d: Raw, key: Raw, v: Raw) -> bool { done(dict::set(d.0 as *mut u64, key, v)) }
     /// Removes a key.

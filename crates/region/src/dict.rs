@@ -10,6 +10,8 @@
 //! region. The index, for tables of more than eight entries, is an open-addressed array of entry numbers,
 //! so a small dictionary is a short array.
 //!
+//! `allod/region.h` knows this layout: there, get and contains are inlined for immediates and symbols.
+//!
 //! Keys are immediates, numbers, symbols (by identity), strings and bytes (by content), under the
 //! keyed hashes of [`hash`]. Splicing and transmigration leave hashes as they are: no key hashes by an
 //! address that can change.
@@ -139,7 +141,7 @@ pub unsafe fn new(r: *mut Control, capacity: usize) -> Raw {
     }
 }
 
-/// A key's hash; `None` for what cannot be a key.
+/// A normal key's hash; `None` for what cannot be a key.
 #[inline(always)]
 unsafe fn hash_of(key: Raw) -> Option<u64> {
     let Some(p) = key.pointer() else {
@@ -149,46 +151,66 @@ unsafe fn hash_of(key: Raw) -> Option<u64> {
     unsafe {
         match Header(*p).type_id() {
             types::SYMBOL => Some(*p.add(1)),
-            types::INT => Some(match Raw::small(*p.add(1) as i64) {
-                Some(small) => hash::word(small.0),
-                None => hash::word(*p.add(1)),
-            }),
-            types::FLOAT => Some(hash::word(*p.add(1))),
+            types::INT | types::FLOAT => Some(hash::word(*p.add(1))),
             types::STRING | types::BYTES => Some(hash::text(objects::byte_slice(key)?)),
             _ => None,
         }
     }
 }
 
-/// Whether two keys are the same.
+/// True for keys that are the same only if they are identical: immediates and symbols. Integers that
+/// fit an immediate are entered as one.
 #[inline(always)]
-unsafe fn same_key(a: Raw, b: Raw) -> bool {
-    a == b || (a.0 | b.0) & 7 <= 1 && a.0 & b.0 & 1 == 0 && unsafe_same_content(a, b)
+unsafe fn by_identity(key: Raw) -> bool {
+    // SAFETY: the caller's key is alive.
+    unsafe { key.pointer().is_none_or(|p| Header(*p).type_id() == types::SYMBOL) }
 }
 
-fn unsafe_same_content(a: Raw, b: Raw) -> bool {
-    // SAFETY: keys that reach this are alive (`same_key`'s callers).
+/// The key as it is entered and looked for.
+#[inline(always)]
+unsafe fn normal(key: Raw) -> Raw {
+    // SAFETY: the caller's key is alive.
+    match unsafe { key.object_of(types::INT) } {
+        // SAFETY: an Int's second word is its value.
+        Some(p) => Raw::small(unsafe { *p.add(1) } as i64).unwrap_or(key),
+        None => key,
+    }
+}
+
+/// Whether a key that has not to be identical has the same content as another: the number, the text,
+/// the bytes. Floating-point numbers by their bits: NaN is found, and -0.0 is not 0.0.
+unsafe fn same_content(a: Raw, b: Raw) -> bool {
+    // SAFETY: the caller's keys are alive; empty ones have the type 0.
     unsafe {
-        if let (Some(x), Some(y)) = (a.as_int(), b.as_int()) {
-            return x == y;
-        }
-        let (ta, tb) = (a.type_id(), b.type_id());
+        let (Some(p), Some(q)) = (a.pointer(), b.pointer()) else { return false };
+        let (ta, tb) = (Header(*p).type_id(), Header(*q).type_id());
         ta == tb
             && match ta {
                 types::STRING | types::BYTES => objects::byte_slice(a) == objects::byte_slice(b),
-                types::FLOAT => a.as_float().map(f64::to_bits) == b.as_float().map(f64::to_bits),
+                types::FLOAT | types::INT => *p.add(1) == *q.add(1),
                 _ => false,
             }
     }
 }
 
-/// The number of the entry with `key`.
+/// The number of the entry with `key`, which is normal.
 #[inline(always)]
 unsafe fn find(t: Table, key: Raw, hash: u64) -> Option<usize> {
+    // SAFETY: the caller's table and key.
+    unsafe {
+        if by_identity(key) {
+            return search(t, hash, |k| k == key);
+        }
+        search(t, hash, |k| same_content(k, key))
+    }
+}
+
+#[inline(always)]
+unsafe fn search(t: Table, hash: u64, is: impl Fn(Raw) -> bool) -> Option<usize> {
     // SAFETY: the caller's table; the index has an empty place.
     unsafe {
         if t.index_len() == 0 {
-            return (0..*t.used() as usize).find(|&i| same_key(*t.key(i), key));
+            return (0..*t.used() as usize).find(|&i| is(*t.key(i)));
         }
         let (index, mask) = (t.index(), t.index_len() - 1);
         let mut at = hash as usize & mask;
@@ -197,7 +219,7 @@ unsafe fn find(t: Table, key: Raw, hash: u64) -> Option<usize> {
             if entry == 0 {
                 return None;
             }
-            if same_key(*t.key(entry - 1), key) {
+            if is(*t.key(entry - 1)) {
                 return Some(entry - 1);
             }
             at = (at + 1) & mask;
@@ -214,8 +236,9 @@ pub unsafe fn get(dict: *mut u64, key: Raw) -> Option<Raw> {
     // SAFETY: the caller's contract.
     unsafe {
         let t = Table::of(dict);
+        let key = normal(key);
         let hash = if t.index_len() == 0 { 0 } else { hash_of(key)? };
-        find(t, key, hash).map(|i| *t.key(i).add(1))
+        find(t, key, hash).map(|i| *t.key(i).add(1)).filter(|v| !v.is_empty())
     }
 }
 
@@ -260,6 +283,7 @@ pub unsafe fn entry(dict: *mut u64, i: usize) -> Result<Option<(Raw, Raw)>, Erro
 pub unsafe fn set(dict: *mut u64, key: Raw, value: Raw) -> Result<(), Error> {
     // SAFETY: the caller's contract.
     unsafe {
+        let key = normal(key);
         let hash = hash_of(key).ok_or(Error::NotAKey)?;
         let r = region_of(dict.cast());
         barrier::writable(r)?;
@@ -305,6 +329,7 @@ pub(crate) unsafe fn set_admitted(
 ) -> Result<(), Error> {
     // SAFETY: the caller's contract.
     unsafe {
+        let key = normal(key);
         let hash = hash_of(key).ok_or(Error::NotAKey)?;
         match find(Table::of(dict), key, hash) {
             Some(i) => {
@@ -389,6 +414,7 @@ pub unsafe fn remove(dict: *mut u64, key: Raw) -> Result<Option<Raw>, Error> {
     unsafe {
         barrier::writable(region_of(dict.cast()))?;
         let t = Table::of(dict);
+        let key = normal(key);
         let Some(i) = hash_of(key).and_then(|hash| find(t, key, hash)) else { return Ok(None) };
         let value = *t.key(i).add(1);
         *t.key(i) = Raw(0);

@@ -13,6 +13,12 @@ fn keys() -> (u64, u64) {
     if a != 0 && b != 0 { (a, b) } else { draw() }
 }
 
+/// The address of the two keys, drawn: they never change afterwards. For hashing in other languages.
+pub fn keys_address() -> *const u64 {
+    keys();
+    KEYS.as_ptr().cast()
+}
+
 /// Draws the keys, once: whoever is first wins, and all use the winner's.
 #[cold]
 fn draw() -> (u64, u64) {

@@ -46,6 +46,8 @@ static inline allod_value allod_bool(bool b) { return b ? ALLOD_TRUE : ALLOD_FAL
 static inline allod_value allod_char(uint32_t c) { return (allod_value)c << 8 | 0x1A; }
 static inline bool allod_is_char(allod_value v) { return (v & 0xFF) == 0x1A; }
 static inline uint32_t allod_char_value(allod_value v) { return (uint32_t)(v >> 8); }
+static inline bool allod_is_nil(allod_value v) { return v == ALLOD_NIL; }
+static inline bool allod_is_bool(allod_value v) { return v == ALLOD_FALSE || v == ALLOD_TRUE; }
 static inline bool allod_is_object(allod_value v) { return (v & 7) == 0 && v != 0; }
 static inline uint64_t *allod_object(allod_value v) { return (uint64_t *)(uintptr_t)v; }
 static inline allod_value allod_object_value(const void *p) { return (allod_value)(uintptr_t)p; }
@@ -73,7 +75,11 @@ enum {
 static inline uint32_t allod_type_of(allod_value v) {
     return allod_is_object(v) ? (uint32_t)(*allod_object(v) & 0xFFFF) >> 1 : 0;
 }
-/* The length in an object's header. */
+/* Whether a value is an object of a type: ALLOD_PAIR, ALLOD_STRING, one of your own. Integers may also be
+ * immediate, see allod_is_int. */
+static inline bool allod_is(allod_value v, uint32_t type) { return allod_type_of(v) == type; }
+static inline bool allod_is_int(allod_value v) { return allod_is_small(v) || allod_is(v, ALLOD_INT); }
+/* The length in an object's header: elements, captured values, bytes of a string or a name. */
 static inline size_t allod_len(allod_value v) { return (size_t)(*allod_object(v) >> 16); }
 
 typedef void (*allod_visit_fn)(void *context, allod_value *slot);
@@ -93,7 +99,16 @@ typedef struct allod_type {
 } allod_type;
 
 /* Enters a type, process-wide, and returns its id; 0 with errno EINVAL for a record that contradicts
- * itself, ENOMEM when 32768 types are there. Thread-safe. Do it once for each type. */
+ * itself, ENOMEM when 32768 types are there. Thread-safe. Do it once for each type.
+ *
+ * Where an object's values are, is said in one of three ways, or by several together:
+ *   - `map`: the words of the fixed part that are values;
+ *   - `tail` ALLOD_TAIL_VALUES: as many values as the header's length says follow the fixed part;
+ *   - `trace`, for the odd ones: a function that calls `visit(context, slot)` for each slot that holds a
+ *     value now. It may be called for a copy of the object at another address, so it must find the slots
+ *     from `object` alone. With `size_of`, which gives the object's bytes with its header, an object may
+ *     have any length. Neither function may allocate.
+ * A slot may hold ALLOD_EMPTY. */
 uint32_t allod_type_register(const allod_type *type);
 
 /* ---- A region's life -------------------------------------------------------------------------- */
@@ -337,10 +352,69 @@ static inline allod_value allod_set_at(allod_value array, size_t i, allod_value 
 
 /* ---- Dictionaries ------------------------------------------------------------------------------- */
 
-/* In the order of insertion. Keys: immediates, numbers, symbols, strings, bytes. */
-allod_value allod_dict(allod_region *r, size_t capacity);
-/* ALLOD_EMPTY when the key is not there. */
-allod_value allod_dict_get(allod_value dict, allod_value key);
+/* In the order of insertion: setting a key again keeps its place, removing it and setting it anew puts it
+ * last. Keys: immediates, numbers, symbols (by identity), strings and bytes (by content). Floating-point
+ * keys go by their bits. Hashes are keyed anew in every process.
+ *
+ * Layout, which only the functions here rely on:
+ *   dict:  header, table      table: header (length: capacity), used | live << 32, index words or 0,
+ *                                    capacity times key and value, index: entry numbers from 1 */
+
+/* A dictionary with room for `capacity` entries, and its table: one allocation, inlined up to 8. */
+static inline allod_value allod_dict(allod_region *r, size_t capacity) {
+    if (capacity > 8) return allod_mk_dict(r, capacity);
+    size_t n = capacity < 4 ? 4 : capacity;
+    uint64_t *p = (uint64_t *)allod_region_alloc(r, 8 * (2 + 3 + 2 * n));
+    if (__builtin_expect(p != NULL, 1)) {
+        p[0] = ALLOD_HEADER(ALLOD_DICT, 0);
+        p[1] = (uint64_t)(uintptr_t)(p + 2);
+        p[2] = ALLOD_HEADER(ALLOD_TABLE, n);
+        p[3] = 0;
+        p[4] = 0;
+    }
+    return allod_object_value(p);
+}
+
+/* The two words that keys which are immediates are hashed with; they never change. */
+const uint64_t *allod_hash_keys(void);
+static inline uint64_t allod_hash_fold(uint64_t a, uint64_t b) {
+    __extension__ typedef unsigned __int128 wide;
+    wide p = (wide)a * b;
+    return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+static inline uint64_t allod_hash_immediate(allod_value v) {
+    static const uint64_t *keys;
+    const uint64_t *k = __atomic_load_n(&keys, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(k == NULL, 0)) __atomic_store_n(&keys, k = allod_hash_keys(), __ATOMIC_RELEASE);
+    return allod_hash_fold(allod_hash_fold(v ^ k[0], k[1]) ^ v, (k[0] << 17 | k[0] >> 47) | 1);
+}
+
+/* The value of a key; ALLOD_EMPTY when the key is not there. Inlined for immediates and symbols; other
+ * keys are compared by content in the library. */
+allod_value allod_dict_get_slow(allod_value dict, allod_value key);
+static inline allod_value allod_dict_get(allod_value dict, allod_value key) {
+    bool symbol = allod_is(key, ALLOD_SYMBOL);
+    if (allod_is_object(key) && !symbol) return allod_dict_get_slow(dict, key);
+    const uint64_t *table = allod_object((allod_value)allod_object(dict)[1]), *entries = table + 3;
+    size_t mask = (size_t)table[2];
+    if (mask == 0) {
+        size_t used = (size_t)(uint32_t)table[1];
+        for (size_t i = 0; i < used; i++)
+            if (entries[2 * i] == key) return entries[2 * i + 1];
+        return ALLOD_EMPTY;
+    }
+    mask--;
+    const uint32_t *index = (const uint32_t *)(entries + 2 * (table[0] >> 16));
+    size_t at = (size_t)(symbol ? allod_object(key)[1] : allod_hash_immediate(key)) & mask;
+    for (; index[at] != 0; at = (at + 1) & mask) {
+        const uint64_t *entry = entries + 2 * ((size_t)index[at] - 1);
+        if (entry[0] == key) return entry[1];
+    }
+    return ALLOD_EMPTY;
+}
+static inline bool allod_dict_contains(allod_value dict, allod_value key) {
+    return allod_dict_get(dict, key) != ALLOD_EMPTY;
+}
 /* False with errno EINVAL for what cannot be a key, ENOMEM, or EPERM for a frozen dictionary. */
 bool allod_dict_set(allod_value dict, allod_value key, allod_value v);
 /* The value that was there; ALLOD_EMPTY for none. */
