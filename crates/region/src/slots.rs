@@ -71,18 +71,19 @@ pub(crate) static LOCK: Lock = Lock::new();
 static PARTIAL: Partials =
     Partials(UnsafeCell::new([const { Partial { first: ptr::null_mut(), empty: 0 } }; 3]));
 
-/// Slots of one span taken together: an iterator of their memory and words.
+/// Slots of one span taken together.
 struct Taken {
     cut: *mut Cut,
-    word: usize,
-    left: u64,
-    /// Of those, the ones that were never handed out before.
+    /// The number of the first slot of the word that `fresh` is.
+    base: usize,
+    /// Those of them that were never handed out before.
     fresh: u64,
+    count: usize,
 }
 
-/// Takes up to `most` slots, at least one. Thread-safe; the lock is taken once.
+/// Takes up to `into.len()` slots, at least one. Thread-safe; the lock is taken once.
 #[inline]
-fn take_some(kind: SlotKind, most: usize) -> Option<Taken> {
+fn take_some<T>(kind: SlotKind, into: &mut [*mut T]) -> Option<Taken> {
     LOCK.with(|| {
         // SAFETY: the lock is held; directories on the list are valid and have a free slot.
         unsafe {
@@ -96,19 +97,25 @@ fn take_some(kind: SlotKind, most: usize) -> Option<Taken> {
                 partial.empty -= 1;
             }
             let word = usize::from((*cut).free[0] == 0);
+            let base = 64 * word;
+            let first = (*cut).start.add(base * STRIDES[kind as usize]);
             let free = (*cut).free[word];
-            let mut rest = free;
-            for _ in 0..most {
-                rest &= rest.wrapping_sub(1);
+            let (mut rest, mut count) = (free, 0);
+            for place in into {
+                if rest == 0 {
+                    break;
+                }
+                *place = first.add(rest.trailing_zeros() as usize * STRIDES[kind as usize]).cast();
+                rest &= rest - 1;
+                count += 1;
             }
-            let left = free & !rest;
-            let fresh = left & !(*cut).ready[word];
-            (*cut).ready[word] |= left;
+            let fresh = (free & !rest) & !(*cut).ready[word];
+            (*cut).ready[word] |= fresh;
             (*cut).free[word] = rest;
             if (*cut).free == [0; 2] {
                 unlink(&mut partial.first, cut);
             }
-            Some(Taken { cut, word, left, fresh })
+            Some(Taken { cut, base, fresh, count })
         }
     })
 }
@@ -157,15 +164,11 @@ pub(crate) struct Slot {
 
 /// Takes a slot for a chunk; `None` when memory is out. Thread-safe.
 pub(crate) fn take(kind: SlotKind) -> Option<Slot> {
-    let taken = take_some(kind, 1)?;
-    let index = 64 * taken.word + taken.left.trailing_zeros() as usize;
+    let mut memory = [ptr::null_mut()];
+    let taken = take_some(kind, &mut memory)?;
+    let index = (memory[0] as usize & (UNIT - 1)) / STRIDES[kind as usize];
     // SAFETY: the slot is the caller's, and its span stays meanwhile.
-    unsafe {
-        Some(Slot {
-            memory: (*taken.cut).start.add(index * STRIDES[kind as usize]),
-            owner: &raw const (*taken.cut).owners[index],
-        })
-    }
+    unsafe { Some(Slot { memory: memory[0], owner: &raw const (*taken.cut).owners[index] }) }
 }
 
 /// Gives a chunk's slot back.
@@ -189,42 +192,31 @@ pub(crate) unsafe fn give(memory: *mut u8, kind: SlotKind) {
 /// # Safety
 /// `me` is the calling thread.
 pub(crate) unsafe fn take_blocks(into: &mut [*mut Control], me: usize) -> usize {
-    let Some(taken) = take_some(SlotKind::Block, into.len()) else { return 0 };
+    let Some(taken) = take_some(SlotKind::Block, into) else { return 0 };
     // SAFETY: the slots were taken for this thread, and their span stays while they are.
     unsafe {
-        let word = (*taken.cut).start.add(64 * taken.word * BLOCK_BYTES);
-        let block = |bit: u32| word.add(bit as usize * BLOCK_BYTES).cast::<Control>();
         if taken.fresh != 0 {
-            init_blocks(&taken, block);
+            init_blocks(&taken);
         }
-        let mut left = taken.left;
-        let mut count = 0;
-        for place in into {
-            if left == 0 {
-                break;
-            }
-            let r = block(left.trailing_zeros());
-            left &= left - 1;
-            (*r).counts.set_owner(me);
-            *place = r;
-            count += 1;
+        for r in &into[..taken.count] {
+            (**r).counts.set_owner(me);
         }
-        count
     }
+    taken.count
 }
 
 /// Makes slots that were never handed out before empty regions.
 #[cold]
-unsafe fn init_blocks(taken: &Taken, block: impl Fn(u32) -> *mut Control) {
+unsafe fn init_blocks(taken: &Taken) {
     let mut fresh = taken.fresh;
     while fresh != 0 {
-        let bit = fresh.trailing_zeros();
+        let index = taken.base + fresh.trailing_zeros() as usize;
         fresh &= fresh - 1;
-        let r = block(bit);
         // SAFETY: the slot was taken for the caller.
         unsafe {
+            let r: *mut Control = (*taken.cut).start.add(index * BLOCK_BYTES).cast();
             Control::init(r);
-            (*taken.cut).owners[64 * taken.word + bit as usize].store(r, Relaxed);
+            (*taken.cut).owners[index].store(r, Relaxed);
         }
     }
 }
@@ -234,20 +226,25 @@ unsafe fn init_blocks(taken: &Taken, block: impl Fn(u32) -> *mut Control) {
 /// # Safety
 /// They came from [`take_blocks`], are empty regions again, and nobody uses them any more.
 pub(crate) unsafe fn give_blocks(blocks: &[*mut Control]) {
-    let unit = |r: *mut Control| r as usize & !(UNIT - 1);
-    let mut blocks = blocks.iter().copied().peekable();
     LOCK.with(|| {
-        // Regions left one after the other mostly lie side by side.
-        while let Some(&first) = blocks.peek() {
-            let mut slots = [0; 2];
-            while let Some(r) = blocks.next_if(|r| unit(*r) == unit(first)) {
-                let index = (r as usize & (UNIT - 1)) / BLOCK_BYTES;
-                slots[index / 64] |= 1 << (index % 64);
+        let mut rest = blocks;
+        while let Some(first) = rest.first() {
+            // Regions left one after the other mostly lie side by side.
+            let unit = *first as usize & !(UNIT - 1);
+            let (mut low, mut high) = (0, 0);
+            while let [r, more @ ..] = rest
+                && (*r as usize).wrapping_sub(unit) < UNIT
+            {
+                let index = (*r as usize - unit) / BLOCK_BYTES;
+                let bit = 1 << (index % 64);
+                low |= if index < 64 { bit } else { 0 };
+                high |= if index < 64 { 0 } else { bit };
+                rest = more;
             }
             // SAFETY: the lock is held; the caller's contract.
             unsafe {
-                let (cut, _) = place(first.cast(), SlotKind::Block);
-                put_back(SlotKind::Block, cut, slots);
+                let (cut, _) = place((*first).cast(), SlotKind::Block);
+                put_back(SlotKind::Block, cut, [low, high]);
             }
         }
     });
