@@ -1,0 +1,143 @@
+//! A move or a copy that runs out of memory halfway loses nothing: the source is as it was, byte by byte.
+//!
+//! Alone in its process, whose writable memory it limits.
+
+use allod_region::value::Header;
+use allod_region::{Control, Raw, batch, life, objects, transmigrate, types};
+use std::collections::HashMap;
+
+fn small(i: usize) -> Raw {
+    Raw::small_wrapping(i as i64)
+}
+
+/// Lists up and down, a tree, objects without slots, a large array, a cycle, and values of a shared
+/// region that the first one keeps.
+fn build(r: *mut Control, shared: *mut Control) -> Raw {
+    // SAFETY: both regions are open and this thread's; `r` keeps `shared`.
+    unsafe {
+        let up = batch::list(r, 100_000, small);
+        let down = (0..100_000).fold(Raw::NIL, |next, i| objects::pair(r, small(i), next));
+        let tree = batch::tree(r, 16, small);
+        let numbers =
+            (0..20_000).fold(down, |next, i| objects::pair(r, objects::float(r, i as f64), next));
+        let empty = batch::array(r, 0, small);
+        let other = batch::array(shared, 3000, |i| objects::pair(shared, small(i), Raw::NIL));
+        let large = batch::array(r, 50_000, |i| match i % 3 {
+            0 => objects::pair(r, empty, up),
+            1 => objects::string(r, "a text that is copied"),
+            _ => other,
+        });
+        let last = objects::pair(r, tree, Raw::NIL);
+        let root = batch::array(r, 5, |i| [up, numbers, last, large, other][i]);
+        *last.pointer().unwrap().add(2) = root.0;
+        root
+    }
+}
+
+/// Every object that the root reaches: where it is and its words.
+fn snapshot(root: Raw) -> HashMap<u64, Vec<u64>> {
+    let mut all = HashMap::new();
+    let mut todo = vec![root];
+    while let Some(v) = todo.pop() {
+        let Some(p) = v.pointer() else { continue };
+        if all.contains_key(&v.0) {
+            continue;
+        }
+        // SAFETY: the structure is alive.
+        unsafe {
+            let header = Header(*p);
+            assert_eq!(header.0 & 1, 1, "a forwarding address was left behind");
+            let words = types::object_bytes(p, header) / 8;
+            all.insert(v.0, std::slice::from_raw_parts(p, words).to_vec());
+            types::each_slot(p, header, &mut |slot| todo.push(*slot));
+        }
+    }
+    all
+}
+
+/// Bytes of writable memory that the process has mapped.
+fn writable() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|l| l.starts_with("VmData")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+fn limit(bytes: u64) {
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the record is valid.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_DATA, &limit) }, 0);
+}
+
+/// Takes all memory that the heap can hand out without asking the system.
+fn take_all() -> Vec<*mut u8> {
+    let mut taken = Vec::with_capacity(1 << 16);
+    limit(writable());
+    for size in [1 << 20, 1 << 18, 1 << 16, 1 << 14] {
+        while taken.len() < taken.capacity() {
+            let block = allod_heap::malloc(size);
+            if block.is_null() {
+                break;
+            }
+            taken.push(block);
+        }
+    }
+    limit(libc::RLIM_INFINITY);
+    taken
+}
+
+/// Moves or copies with ever more memory until it succeeds; how often it was refused.
+unsafe fn until_done(source: *mut Control, root: Raw, moving: bool) -> usize {
+    let whole = snapshot(root);
+    let mut taken = take_all();
+    let mut refused = 0;
+    // SAFETY: regions are open until their exits; the source is used only while it is whole.
+    unsafe {
+        loop {
+            let dest = life::create();
+            let mut roots = [root, Raw::NIL, root];
+            limit(writable());
+            let done = if moving {
+                transmigrate::take(dest, source, &mut roots)
+            } else {
+                transmigrate::copy(dest, &mut roots)
+            };
+            limit(libc::RLIM_INFINITY);
+            if done.is_err() {
+                refused += 1;
+                assert_eq!(roots, [root, Raw::NIL, root]);
+            }
+            if done.is_err() || !moving {
+                assert!(snapshot(root) == whole, "the source has changed");
+            }
+            if done.is_ok() {
+                assert_eq!(roots[0], roots[2]);
+                assert_eq!(snapshot(roots[0]).len(), whole.len());
+            }
+            life::exit(dest);
+            for _ in 0..if done.is_ok() { taken.len() } else { 1 + taken.len() / 16 } {
+                allod_heap::free(taken.pop().unwrap_or(std::ptr::null_mut()));
+            }
+            if done.is_ok() {
+                return refused;
+            }
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_moved_or_copied_is_as_it_was() {
+    // SAFETY: both regions are open until their exits.
+    unsafe {
+        let (source, shared) = (life::create(), life::create());
+        assert!(life::keep(source, shared));
+        life::share(shared);
+        let root = build(source, shared);
+        for moving in [false, true] {
+            let refused = until_done(source, root, moving);
+            // Otherwise the limit did not bite and nothing was tested.
+            assert!(refused >= 3, "{refused}");
+        }
+        life::exit(source);
+        life::exit(shared);
+    }
+}
