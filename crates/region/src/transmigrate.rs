@@ -18,6 +18,7 @@
 //! Left alone are immediates and pointers to what outlives the destination: symbols, the destination's
 //! own objects and those of its ancestors and of regions it keeps.
 
+mod lanes;
 mod lists;
 mod mover;
 mod reached;

@@ -7,6 +7,7 @@
 //!
 //! What is left open, the last node's slots, is found when the copies are scanned.
 
+use super::lanes;
 use super::mover::{Mover, PAIR, PAIR_BYTES};
 use crate::control::bump;
 
@@ -151,10 +152,12 @@ unsafe fn copy_run<const STRIDE: isize>(
     to: *mut u64,
     most: usize,
 ) -> (usize, *mut u64) {
-    let (mut p, mut q, mut count) = (first, to, 0);
     // SAFETY: `most` pairs fit in the source's memory in this direction and at `to`; each node is what
     // the cdr of the one before leads to.
     unsafe {
+        let mut count = lanes::run::<STRIDE>(first, to, most);
+        let mut p = first.byte_offset(count as isize * STRIDE);
+        let mut q = to.add(3 * count);
         while count + BLOCK <= most && is_run::<STRIDE>(p) {
             for i in 0..BLOCK {
                 let (from, copy) = (p.byte_offset(i as isize * STRIDE), q.add(3 * i));

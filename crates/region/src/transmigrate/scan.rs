@@ -1,5 +1,6 @@
 //! Scanning the copies: the queue is the destination's memory itself, from the first copy to the cursor.
 
+use super::lanes;
 use super::lists::copy_one;
 use super::mover::{FLOAT, INT, Mover, PAIR, PAIR_BYTES};
 use crate::chunk::Chunk;
@@ -74,7 +75,13 @@ impl Mover {
                 if header == PAIR {
                     let (car, cdr) = (*at.add(1), *at.add(2));
                     if car & 7 != 0 && cdr & 7 != 0 {
-                        at = at.add(3);
+                        let most = (end as usize - at as usize) / PAIR_BYTES;
+                        at = at.add(3 * lanes::leaves(at, most).max(1));
+                        continue;
+                    }
+                    let scanned = hot.level::<LOGS>(self, at, end);
+                    if scanned > 0 {
+                        at = at.add(3 * scanned);
                         continue;
                     }
                     if !hot.twins::<LOGS>(self, at, car, cdr) {
@@ -228,7 +235,8 @@ impl Hot {
             }
             if LOGS {
                 if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-                    return false;
+                    mover.failed = true;
+                    return true;
                 }
                 self.run_end = p.add(6);
             }
@@ -239,6 +247,37 @@ impl Hot {
             *at.add(2) = q.add(3) as u64;
             self.cursor = q.add(6);
             true
+        }
+    }
+
+    /// Scans pairs from `at` on as long as their children lie side by side in their order; how many.
+    #[inline(always)]
+    unsafe fn level<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        at: *mut u64,
+        end: *mut u64,
+    ) -> usize {
+        let pairs = (end as usize - at as usize) / PAIR_BYTES;
+        // SAFETY: copies lie up to `end`; `holds` vouches for the first child.
+        unsafe {
+            let car = *at.add(1);
+            if pairs < 4 || *at.add(10) != car.wrapping_add(144) || !self.holds(car) {
+                return 0;
+            }
+            let (p, q) = (car as *mut u64, self.cursor);
+            let source = (self.base + 8 * self.words - car) as usize / (2 * PAIR_BYTES);
+            let room = (self.limit as usize - q as usize) / (2 * PAIR_BYTES);
+            if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+                mover.failed = true;
+                return pairs;
+            }
+            let scanned = lanes::level(at, p, q, pairs.min(source).min(room));
+            if LOGS {
+                self.run_end = p.add(6 * scanned);
+            }
+            self.cursor = q.add(6 * scanned);
+            scanned
         }
     }
 
