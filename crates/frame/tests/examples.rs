@@ -36,7 +36,6 @@ examples! {
     ui_tree, "../examples/ui_tree.rs", the_ui_tree_finds_what_changed;
     request_server, "../examples/request_server.rs", the_request_server_answers;
     tasks, "../examples/tasks.rs", the_tasks_share_two_arenas;
-    price, "../examples/price.rs", the_price_of_an_allocation_is_told;
 }
 
 #[cfg(feature = "allocator-api2")]

@@ -1,13 +1,29 @@
-//! What a feature that is off leaves behind: nothing.
-#![cfg(not(feature = "tags"))]
+//! What features that are off leave behind: nothing. (`tests/features.sh` counts builds with and
+//! without each.)
+#![cfg(not(any(
+    feature = "stats",
+    feature = "tags",
+    feature = "located",
+    feature = "tracy",
+    feature = "asan",
+    feature = "valgrind"
+)))]
 
-use allod_frame::Frame;
+use allod_frame::{Checkpoint, Frame, FrameGuard};
 use std::process::Command;
 
 #[test]
 fn a_frame_is_its_four_words() {
     let words = 3 + 1; // cursor, limit, newest drop; arena
     assert_eq!(size_of::<Frame<'static>>(), words * size_of::<usize>());
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "debug builds keep where a frame begins, for poisoning")]
+fn a_guard_is_its_frame_and_a_checkpoint_five_words() {
+    assert_eq!(size_of::<FrameGuard<'static>>(), size_of::<Frame<'static>>());
+    // Cursor, limit, newest drop; arena and the number of the frame.
+    assert_eq!(size_of::<Checkpoint>(), 5 * size_of::<usize>());
 }
 
 /// One allocation as a function of its own, to be looked at.

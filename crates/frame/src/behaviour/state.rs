@@ -5,6 +5,7 @@
 use super::finding::{Finding, Kind};
 use super::trend;
 use crate::tags;
+use core::hash::{BuildHasherDefault, Hasher};
 use core::panic::Location;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -68,9 +69,26 @@ struct Promotion {
     bytes: u64,
 }
 
+/// Hashes a place by its address.
+#[derive(Default)]
+pub(super) struct ByAddress(u64);
+
+impl Hasher for ByAddress {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write_usize(&mut self, address: usize) {
+        self.0 = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(*byte as usize ^ self.0 as usize));
+    }
+}
+
+/// Frames begun at a place are looked up by the place's address.
 #[derive(Default)]
 pub(super) struct State {
-    begun: HashMap<Place, Begun>,
+    begun: HashMap<usize, Begun, BuildHasherDefault<ByAddress>>,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -85,7 +103,7 @@ pub(super) fn with<R>(work: impl FnOnce(&mut State) -> R) -> R {
 impl State {
     /// Judges one more frame; returns what was found for the first time.
     pub(super) fn frame_ended(&mut self, ended: &Ended<'_>) -> Vec<Finding> {
-        let begun = self.begun.entry(ended.begun).or_default();
+        let begun = self.begun.entry(core::ptr::from_ref(ended.begun).addr()).or_default();
         begun.enter(ended);
         if begun.frames < WINDOW {
             return Vec::new();

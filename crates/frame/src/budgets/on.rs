@@ -59,6 +59,8 @@ static CHANGES: AtomicUsize = AtomicUsize::new(0);
 struct Slot {
     /// Written by its thread alone.
     credit: AtomicUsize,
+    /// The most that is to be held: the allowance when it was last reserved.
+    most: AtomicUsize,
     tag: usize,
 }
 
@@ -75,7 +77,11 @@ struct Purse {
 impl Default for Purse {
     fn default() -> Purse {
         Purse {
-            slots: core::array::from_fn(|tag| Slot { credit: AtomicUsize::new(0), tag }),
+            slots: core::array::from_fn(|tag| Slot {
+                credit: AtomicUsize::new(0),
+                most: AtomicUsize::new(0),
+                tag,
+            }),
             thread: Account::new(),
             changes: AtomicUsize::new(0),
         }
@@ -185,6 +191,13 @@ impl Purse {
         unsafe { &*slot.sub((*slot).tag).cast::<Purse>() }
     }
 
+    /// Whether there is credit for an allocation, from after the last change of limits.
+    #[inline(always)]
+    fn has_credit(&self, tag: usize, bytes: usize) -> bool {
+        self.slots[tag].credit.load(Relaxed) >= bytes
+            && self.changes.load(Relaxed) == CHANGES.load(Relaxed)
+    }
+
     /// The accounts that an allocation under a tag is charged to.
     fn accounts(&self, tag: usize) -> impl Iterator<Item = (Which, &Account)> {
         let above = core::iter::successors(Some(tag), |tag| Some(tags::parent(*tag)));
@@ -222,6 +235,7 @@ impl Purse {
     fn settle(&self) {
         for slot in &self.slots {
             let credit = slot.credit.load(Relaxed);
+            slot.most.store(0, Relaxed);
             if credit != 0 {
                 slot.credit.store(0, Relaxed);
                 self.give(slot.tag, credit);
@@ -239,8 +253,9 @@ impl Purse {
         if credit >= bytes {
             return Ok(());
         }
-        let need = bytes - credit;
-        self.take(tag, need.max(self.allowance(tag))).or_else(|_| {
+        let ahead = self.allowance(tag);
+        self.slots[tag].most.store(ahead, Relaxed);
+        self.take(tag, ahead.max(bytes - credit)).or_else(|_| {
             // What this thread holds reserved for other tags may be what is missing.
             self.settle();
             self.take(tag, bytes)
@@ -256,20 +271,18 @@ pub(crate) fn charge(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<(), 
     if charge_credit(frame, purse, tag, bytes) {
         return Ok(());
     }
-    charge_accounts(frame, purse, tag, bytes, here)
+    charge_anew(frame, purse, tag, bytes, here)
 }
 
 /// Charges the credit, if the frame's newest charge is of this thread and tag and there is enough.
 #[inline(always)]
 fn charge_credit(frame: &Frame<'_>, purse: &Purse, tag: usize, bytes: usize) -> bool {
     let newest = frame.drops.get();
-    let credit = &purse.slots[tag].credit;
-    let left = credit.load(Relaxed);
-    let current = purse.changes.load(Relaxed) == CHANGES.load(Relaxed);
-    if left < bytes || !current || !is_charge(newest, purse.slot(tag)) {
+    if !purse.has_credit(tag, bytes) || !is_charge(newest, purse.slot(tag)) {
         return false;
     }
-    credit.store(left - bytes, Relaxed);
+    let credit = &purse.slots[tag].credit;
+    credit.store(credit.load(Relaxed) - bytes, Relaxed);
     // SAFETY: a live entry of this frame, and no user's, for its value is a slot.
     unsafe { (*newest).count += bytes };
     true
@@ -281,10 +294,36 @@ fn is_charge(newest: *mut Entry, slot: *const Slot) -> bool {
     !newest.is_null() && unsafe { (*newest).value.cast_const().cast() == slot }
 }
 
+/// Charges a frame that has no entry of this thread and tag yet, or a thread without credit.
+#[inline(never)]
+fn charge_anew(
+    frame: &Frame<'_>,
+    purse: &'static Purse,
+    tag: usize,
+    bytes: usize,
+    here: Here,
+) -> Result<(), OutOfMemory> {
+    if !purse.has_credit(tag, bytes) {
+        reserve_or_tell(purse, tag, bytes, here)?;
+    }
+    enter(frame, purse, tag, here)?;
+    // The callback may have used or settled the credit: what it left is made up without a limit.
+    let credit = purse.slots[tag].credit.load(Relaxed);
+    if credit < bytes {
+        for (_, account) in purse.accounts(tag) {
+            account.take(bytes - credit, true);
+        }
+    }
+    purse.slots[tag].credit.store(credit.saturating_sub(bytes), Relaxed);
+    // SAFETY: entered above.
+    unsafe { (*frame.drops.get()).count += bytes };
+    Ok(())
+}
+
+/// Reserves credit, and tells who is to be told when a limit is exceeded.
 #[cold]
 #[inline(never)]
-fn charge_accounts(
-    frame: &Frame<'_>,
+fn reserve_or_tell(
     purse: &'static Purse,
     tag: usize,
     bytes: usize,
@@ -310,17 +349,6 @@ fn charge_accounts(
             event::tell(&event(by, Level::Soft, soft));
         }
     }
-    enter(frame, purse, tag, here)?;
-    // The callback may have used or settled the credit: what it left is made up without a limit.
-    let credit = purse.slots[tag].credit.load(Relaxed);
-    if credit < bytes {
-        for (_, account) in purse.accounts(tag) {
-            account.take(bytes - credit, true);
-        }
-    }
-    purse.slots[tag].credit.store(credit.saturating_sub(bytes), Relaxed);
-    // SAFETY: entered above.
-    unsafe { (*frame.drops.get()).count += bytes };
     Ok(())
 }
 
@@ -353,9 +381,10 @@ unsafe fn put_back(slot: *mut u8, bytes: usize) {
     }
     let credit = &purse.slots[tag].credit;
     let all = credit.load(Relaxed) + bytes;
-    let keep = if all <= purse.allowance(tag) { all } else { 0 };
-    credit.store(keep, Relaxed);
-    if keep == 0 && all != 0 {
+    if all <= purse.slots[tag].most.load(Relaxed) {
+        credit.store(all, Relaxed);
+    } else {
+        credit.store(0, Relaxed);
         purse.give(tag, all);
     }
 }
