@@ -2,7 +2,7 @@
 //!
 //! The thread on which the arena is open counts in a plain word; all others count in an atomic one,
 //! which may go below zero meanwhile. As long as the owner is there, the atomic word is offset by
-//! [`OWNED`] and cannot reach zero; when the owner goes, it adds its plain word, and from then on
+//! `OWNED` and cannot reach zero; when the owner goes, it adds its plain word, and from then on
 //! whoever brings the sum to zero is the last.
 
 use crate::sync::{AtomicIsize, Ordering};
