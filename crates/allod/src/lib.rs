@@ -6,6 +6,7 @@
 //! | `region` | `allod::region` | language runtimes, graph-shaped data |
 //! | `frame` | `allod::frame` | games, simulations, request loops |
 //! | `stats` | counts of allocations and frees by size class | reports |
+//! | `nightly` | frames for the standard library's own `Vec::new_in` and such | nightly compilers |
 //! | `knobs` | `ALLOD_BAND_B0=0` … `ALLOD_BAND_B7=0` | experiments |
 //!
 //! The whole program on Allod takes two lines:

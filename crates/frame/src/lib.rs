@@ -47,6 +47,8 @@
 //!  chunk (a span)   start            cursor                     limit
 //!                   |  used ........ |  free .................. | header |-> next chunk
 //! ```
+#![cfg_attr(feature = "nightly", feature(allocator_api))]
+
 mod aids;
 mod alloc;
 #[cfg(feature = "allocator-api2")]
@@ -61,10 +63,14 @@ mod fill;
 mod finished;
 mod frame;
 mod guard;
+#[cfg(feature = "nightly")]
+mod nightly;
 mod open;
 mod phases;
 mod pool;
 mod promote;
+#[cfg(feature = "region")]
+mod promote_region;
 #[cfg(any(feature = "stats", feature = "tags"))]
 mod rows;
 mod scratch;
