@@ -94,7 +94,10 @@ thread_local! {
 ///     }
 /// });
 /// budgets::set(Of::Tag(&UI), Limits::none().soft(100).hard(200));
-/// thread::frame(|f| UI.with(|| f.alloc_slice_fill(1000, 0u8).len()));
+/// thread::frame(|f| UI.with(|| {
+///     f.alloc([0u8; 150]); // exceeds the soft limit: the callback takes the limits away
+///     f.alloc([0u8; 1000]);
+/// }));
 /// ```
 pub fn on_event(callback: impl Fn(&Event) + Send + Sync + 'static) {
     *CALLBACK.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(callback));
