@@ -17,6 +17,7 @@
 
 mod batches;
 mod facts;
+mod floats;
 mod functional;
 mod kinds;
 mod life;
@@ -42,6 +43,7 @@ pub fn suite(quick: bool) -> Bench<'static> {
     life::add(&mut bench);
     small::add(&mut bench);
     functional::add(&mut bench);
+    floats::add(&mut bench);
     batches::add(&mut bench);
     bench
 }
