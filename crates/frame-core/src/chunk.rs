@@ -23,13 +23,16 @@ pub struct Chunk {
     next: *mut Chunk,
     start: *mut u8,
     bytes: usize,
+    /// Memory of whoever has the arena, not a span; only an arena's first chunk may be.
+    lent: bool,
 }
 
 // SAFETY: the only shared chunk is `EMPTY`, which is never written.
 unsafe impl Sync for Chunk {}
 
 /// The limit of an arena without chunks: nothing fits below it.
-static EMPTY: Chunk = Chunk { next: ptr::null_mut(), start: ptr::null_mut(), bytes: 0 };
+static EMPTY: Chunk =
+    Chunk { next: ptr::null_mut(), start: ptr::null_mut(), bytes: 0, lent: false };
 
 /// The cursor and limit of an arena without chunks.
 #[inline]
@@ -100,7 +103,7 @@ impl Core {
         }
     }
 
-    /// Gives all chunks back.
+    /// Gives all chunks back; one that was lent stays.
     ///
     /// # Safety
     /// No frame of the arena is open, and nothing in its chunks is used.
@@ -109,17 +112,39 @@ impl Core {
         unsafe {
             let core = core.as_ptr();
             let mut chunk = (*core).first;
-            while !chunk.is_null() {
-                let Chunk { next, start, bytes } = chunk.read();
-                shadow::uncover(start, bytes);
-                span::free(start);
-                chunk = next;
-            }
             (*core).first = ptr::null_mut();
             (*core).last = ptr::null_mut();
             (*core).reserved = 0;
             (*core).cursor = empty();
             (*core).limit = empty();
+            while !chunk.is_null() {
+                let Chunk { next, start, bytes, lent } = chunk.read();
+                shadow::uncover(start, bytes);
+                if lent {
+                    Core::lend(NonNull::new_unchecked(core), start, bytes);
+                } else {
+                    span::free(start);
+                }
+                chunk = next;
+            }
+        }
+    }
+
+    /// Makes memory of the caller's the first chunk.
+    ///
+    /// # Safety
+    /// The arena has no chunks. The memory is aligned to [`CHUNK_ALIGN`], its size is a multiple of
+    /// that and more than a header's, and it is the arena's alone until that is destroyed.
+    pub unsafe fn lend(core: NonNull<Core>, start: *mut u8, bytes: usize) {
+        // SAFETY: the caller's contract; the last 64 bytes are the header.
+        unsafe {
+            let core = core.as_ptr();
+            let header = start.add(bytes - size_of::<Chunk>()).cast::<Chunk>();
+            header.write(Chunk { next: ptr::null_mut(), start, bytes, lent: true });
+            (*core).first = header;
+            (*core).last = header;
+            (*core).cursor = start;
+            (*core).limit = header.cast();
         }
     }
 
@@ -138,7 +163,12 @@ impl Core {
             let new = span::alloc(need.max(double), 1, Kind::Frame, owner.cast())
                 .or_else(|| span::alloc(need, 1, Kind::Frame, owner.cast()))?;
             let header = new.start.add(new.len - size_of::<Chunk>()).cast::<Chunk>();
-            header.write(Chunk { next: ptr::null_mut(), start: new.start, bytes: new.len });
+            header.write(Chunk {
+                next: ptr::null_mut(),
+                start: new.start,
+                bytes: new.len,
+                lent: false,
+            });
             if last.is_null() {
                 (*owner).first = header;
                 (*owner).cursor = new.start;

@@ -104,6 +104,18 @@ impl Arena {
         }
     }
 
+    /// An arena whose first chunk is memory of the caller's.
+    ///
+    /// # Safety
+    /// As for [`Core::lend`].
+    #[cfg(feature = "tokio")]
+    pub(crate) unsafe fn try_new_on(start: *mut u8, bytes: usize) -> Result<Arena, OutOfMemory> {
+        let arena = Arena::try_new()?;
+        // SAFETY: the caller's contract; a new arena has no chunks.
+        unsafe { Core::lend(arena.0, start, bytes) };
+        Ok(arena)
+    }
+
     /// Begins a frame that may end on another thread; what is kept by thread does not watch it.
     #[cfg(feature = "tokio")]
     pub(crate) fn begin_travelling(&mut self) -> FrameGuard<'_> {

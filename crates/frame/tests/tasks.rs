@@ -281,42 +281,6 @@ fn the_chunks_of_a_task_serve_the_next() {
     assert!((0..100).all(|_| place() == first));
 }
 
-/// Resident bytes of this process.
-fn resident() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
-
-#[test]
-fn a_hundred_thousand_tasks_do_not_grow_memory() {
-    async fn wave(tasks: usize) {
-        let running: Vec<_> = (0..tasks)
-            .map(|n| {
-                task::spawn(async move {
-                    let bytes = task::keep(|f| f.alloc_slice_fill(20_000, n as u8));
-                    yield_now().await;
-                    assert!(bytes.iter().all(|&b| b == n as u8));
-                })
-            })
-            .collect();
-        for task in running {
-            task.await.unwrap();
-        }
-    }
-    workers(4).block_on(async {
-        for _ in 0..10 {
-            wave(1000).await;
-        }
-        let before = resident();
-        for _ in 0..100 {
-            wave(1000).await;
-        }
-        let grown = resident().saturating_sub(before);
-        // What they allocate in all is 2 GB.
-        assert!(grown < 40 << 20, "{} MiB more after 100,000 tasks", grown >> 20);
-    });
-}
-
 #[test]
 fn maps_live_in_a_task_across_await() {
     workers(2).block_on(async {

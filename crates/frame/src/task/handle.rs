@@ -4,11 +4,9 @@ use super::arena::{NoArena, expect_innermost, innermost, is_open_here};
 use super::shared::Shared;
 use allocator_api2::alloc::{AllocError, Allocator};
 use allocator_api2::{boxed, vec};
-use allod_heap::span::{self, Kind};
 use core::alloc::Layout;
 use core::fmt;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::Ordering;
 
 /// A vector in a task's arena. `Send` and `'static`, so it lives across `.await`.
 pub type TaskVec<T> = vec::Vec<T, TaskAlloc>;
@@ -93,13 +91,6 @@ impl TaskAlloc {
         Ok(NonNull::slice_from_raw_parts(block.ok_or(AllocError)?, layout.size()))
     }
 
-    /// True when a block of this allocator came from the heap.
-    #[inline]
-    fn is_stray(&self, block: NonNull<u8>) -> bool {
-        self.shared().strayed.load(Ordering::Relaxed)
-            && span::owner(block.as_ptr(), Kind::Frame).is_null()
-    }
-
     /// Moves a block to a new one.
     ///
     /// # Safety
@@ -169,7 +160,7 @@ unsafe impl Allocator for TaskAlloc {
         }
         // SAFETY: the caller's contract: a block of this allocator; the frame is used where it is open.
         unsafe {
-            if self.is_stray(block) {
+            if self.shared().is_stray(block) {
                 allod_heap::free(block.as_ptr());
             } else if is_open_here(self.0) {
                 self.shared().frame().deallocate(block, layout);
@@ -186,7 +177,7 @@ unsafe impl Allocator for TaskAlloc {
     ) -> Result<NonNull<[u8]>, AllocError> {
         // SAFETY: the caller's contract; the frame is used where it is open, for a block of its own.
         unsafe {
-            if old.size() != 0 && is_open_here(self.0) && !self.is_stray(block) {
+            if old.size() != 0 && is_open_here(self.0) && !self.shared().is_stray(block) {
                 return self.shared().frame().grow(block, old, new);
             }
             self.relocate(block, old, new)
@@ -217,7 +208,7 @@ unsafe impl Allocator for TaskAlloc {
     ) -> Result<NonNull<[u8]>, AllocError> {
         // SAFETY: as for `grow`.
         unsafe {
-            if new.size() != 0 && is_open_here(self.0) && !self.is_stray(block) {
+            if new.size() != 0 && is_open_here(self.0) && !self.shared().is_stray(block) {
                 return self.shared().frame().shrink(block, old, new);
             }
             self.relocate(block, old, new)

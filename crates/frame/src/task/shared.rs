@@ -6,46 +6,73 @@ use crate::arena::Arena;
 use crate::error::OutOfMemory;
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
+use allod_frame_core::chunk::CHUNK_ALIGN;
+use allod_heap::span::{self, Kind};
+use core::alloc::Layout;
 use core::cell::UnsafeCell;
-use core::ptr::NonNull;
+use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::boxed::Box;
+use std::alloc::{alloc, dealloc};
+
+/// Bytes of the first chunk, with its header. Small tasks need no other, so that a hundred thousand of
+/// them cost 2 KiB each and not the two pages that a span's first use touches.
+const FIRST: usize = 2048 - 128;
+
+/// The first chunk, which lies in the arena's own block.
+#[repr(C, align(64))]
+struct First(MaybeUninit<[u8; FIRST]>);
+
+const _: () = assert!(align_of::<First>() == CHUNK_ALIGN && FIRST.is_multiple_of(CHUNK_ALIGN));
 
 /// One arena with its open frame. Lives until its last handle is gone, then waits among the idle.
 pub(super) struct Shared {
     pub(super) count: Count,
     /// A handle took heap memory where the arena was not open, so blocks are told apart from now on.
-    pub(super) strayed: AtomicBool,
+    strayed: AtomicBool,
     /// The task's frame; none among the idle. Touched where the arena is open, or by the last one.
     frame: UnsafeCell<Option<FrameGuard<'static>>>,
     /// The chunks under the frame; reached only when the frame has ended.
     arena: UnsafeCell<Arena>,
+    first: UnsafeCell<First>,
 }
 
 impl Shared {
     /// An idle arena with an open frame, or a new one.
     pub(super) fn open() -> Result<NonNull<Shared>, OutOfMemory> {
-        let shared = match idle::take() {
-            Some(mut shared) => {
-                // SAFETY: taken out of the idle, so ours alone.
-                let idle = unsafe { shared.as_mut() };
-                idle.count = Count::new();
-                idle.strayed = AtomicBool::new(false);
-                shared
-            }
-            None => NonNull::from(Box::leak(Box::new(Shared {
-                count: Count::new(),
-                strayed: AtomicBool::new(false),
-                frame: UnsafeCell::new(None),
-                arena: UnsafeCell::new(Arena::try_new()?),
-            }))),
-        };
-        // SAFETY: ours alone; the arena stays where it is and unused as long as its frame is open.
+        let shared = idle::take().map_or_else(Shared::new, Ok)?;
+        let place = shared.as_ptr();
+        // SAFETY: idle, so ours alone; the arena stays where it is and unused as long as its frame is
+        // open. The whole is not borrowed, for the arena keeps pointers into `first`.
         unsafe {
-            let arena: &'static mut Arena = &mut *shared.as_ref().arena.get();
-            *shared.as_ref().frame.get() = Some(arena.begin_travelling());
+            (&raw mut (*place).count).write(Count::new());
+            (&raw mut (*place).strayed).write(AtomicBool::new(false));
+            let arena: &'static mut Arena = &mut *(*place).arena.get();
+            (*place).frame.get().write(Some(arena.begin_travelling()));
         }
         Ok(shared)
+    }
+
+    /// A new arena, idle.
+    fn new() -> Result<NonNull<Shared>, OutOfMemory> {
+        let layout = Layout::new::<Shared>();
+        // SAFETY: the layout has a size.
+        let place = NonNull::new(unsafe { alloc(layout) }).ok_or(OutOfMemory)?.cast::<Shared>();
+        let free_place = || {
+            // SAFETY: allocated above.
+            unsafe { dealloc(place.as_ptr().cast(), layout) };
+        };
+        // SAFETY: the block has room for all fields, and `first` is the arena's alone until it is
+        // destroyed with the block.
+        unsafe {
+            let first = (&raw mut (*place.as_ptr()).first).cast::<u8>();
+            let arena = Arena::try_new_on(first, FIRST).inspect_err(|_| free_place())?;
+            (&raw mut (*place.as_ptr()).count).write(Count::new());
+            (&raw mut (*place.as_ptr()).strayed).write(AtomicBool::new(false));
+            (&raw mut (*place.as_ptr()).frame).write(UnsafeCell::new(None));
+            (&raw mut (*place.as_ptr()).arena).write(UnsafeCell::new(arena));
+        }
+        Ok(place)
     }
 
     /// The task's frame.
@@ -94,8 +121,12 @@ impl Shared {
     /// # Safety
     /// The arena is idle and the caller's alone; it is not used again.
     pub(super) unsafe fn free(shared: NonNull<Shared>) {
-        // SAFETY: made by `Box` in `open`.
-        drop(unsafe { Box::from_raw(shared.as_ptr()) });
+        // SAFETY: the caller's contract: made by `new`, and no frame is open. The arena goes first, for
+        // its first chunk lies in the block.
+        unsafe {
+            ptr::drop_in_place((*shared.as_ptr()).arena.get());
+            dealloc(shared.as_ptr().cast(), Layout::new::<Shared>());
+        }
     }
 
     /// One handle less.
@@ -118,5 +149,18 @@ impl Shared {
     pub(super) fn stray(&self) {
         // Whoever gets the block's address is ordered behind this by however it was handed over.
         self.strayed.store(true, Ordering::Relaxed);
+    }
+
+    /// True when a block that a handle gave out came from the heap.
+    #[inline]
+    pub(super) fn is_stray(&self, block: NonNull<u8>) -> bool {
+        self.strayed.load(Ordering::Relaxed) && !self.is_own(block)
+    }
+
+    #[cold]
+    fn is_own(&self, block: NonNull<u8>) -> bool {
+        let first = self.first.get().addr();
+        (first..first + FIRST).contains(&block.addr().get())
+            || !span::owner(block.as_ptr(), Kind::Frame).is_null()
     }
 }
