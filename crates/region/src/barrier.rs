@@ -5,14 +5,15 @@
 //! ([`create_in`](crate::life::create_in)) or one it keeps ([`keep`](crate::life::keep)). Otherwise the
 //! store is **repaired**:
 //!
-//! 1. If the container's region is an ancestor of the value's, the value's region is open on this
-//!    thread and not shared, and what the value reaches there is more than a quarter of what the
-//!    region holds, the value's region is **merged**: its memory goes to the ancestor when it ends.
-//!    Nothing moves and the value keeps its identity.
-//! 2. Otherwise what the value reaches is **copied** to the container's region and the copy is stored.
+//! 1. What the value reaches is **copied** to the container's region and the copy is stored.
+//! 2. But if the container's region is an ancestor of the value's, the value's region is open on this
+//!    thread and not shared, and copying turns out to take more than a quarter of what the region holds,
+//!    the copies are given back and the value's region is **merged**: its memory goes to the ancestor
+//!    when it ends. Nothing moves and the value keeps its identity.
 //!
-//! Measuring what is reached ends as soon as the quarter is exceeded. Regions below 4 KiB are always
-//! copied from.
+//! Nothing is measured beforehand: that would cost more than the copying. Whether the quarter is exceeded
+//! is looked at whenever the container's region needs another chunk. Regions below 4 KiB are always copied
+//! from.
 
 use crate::check::{CHECKED, wrong};
 use crate::control::{Control, live};
@@ -23,8 +24,11 @@ use crate::transmigrate;
 use crate::value::Raw;
 use allod_os::thread;
 
-/// Below this many bytes a region's survivors are copied without measuring.
-pub(crate) const ALWAYS_COPY: usize = 4096;
+/// Below this many bytes a region's survivors are copied however many there are.
+const ALWAYS_COPY: usize = 4096;
+/// Survivors above one part in so many are not worth copying. Chosen by `allod bench region --only
+/// exit-few,exit-half,exit-all`.
+const WORTH: usize = 4;
 
 /// Stores a value in a slot of `container` and returns what was stored: the value, or its copy.
 ///
@@ -106,11 +110,15 @@ unsafe fn admit_from(r: *mut Control, from: *mut Control, value: Raw) -> Result<
         (*r).repairs += 1;
         // So that the count is reset when the region ends.
         (*r).counts.set_extra();
-        if may_merge(from, r) && survivors_are_many(from, &[value])? && merge(from, r) {
-            return Ok(value);
-        }
         let mut roots = [value];
-        transmigrate::copy(r, &mut roots)?;
+        if !may_merge(from, r) {
+            transmigrate::copy(r, &mut roots)?;
+        } else if !transmigrate::copy_at_most(r, &mut roots, worth_copying(from))? {
+            if merge(from, r) {
+                return Ok(value);
+            }
+            transmigrate::copy(r, &mut roots)?;
+        }
         Ok(roots[0])
     }
 }
@@ -126,24 +134,20 @@ unsafe fn may_merge(from: *mut Control, into: *mut Control) -> bool {
     }
 }
 
-/// True when the roots reach more than a quarter of a region of 4 KiB or more.
-pub(crate) unsafe fn survivors_are_many(r: *mut Control, roots: &[Raw]) -> Result<bool, Error> {
-    // SAFETY: the callers' region and roots are alive.
-    unsafe {
-        let live = live(r);
-        if live < ALWAYS_COPY {
-            return Ok(false);
-        }
-        Ok(transmigrate::reached(r, roots, live / 4)?.is_none())
-    }
+/// How many bytes to copy out of a region before its memory is taken over whole instead.
+unsafe fn worth_copying(r: *const Control) -> usize {
+    // SAFETY: the callers' region is alive.
+    let live = unsafe { live(r) };
+    if live < ALWAYS_COPY { usize::MAX } else { live / WORTH }
 }
 
 /// Leaves `r`'s scope; of its objects only what the roots reach survives, in `heir`. The roots become
 /// the surviving values.
 ///
-/// Few survivors are copied; many make the memory change hands whole (a splice): more than a quarter
-/// of a region of 4 KiB or more, found by a measurement that ends at the quarter. `allod bench region
-/// --only splice` shows both costs. A region that something else holds is left alone after a copy.
+/// Few survivors are moved; many make the memory change hands whole (a splice). Which it is shows as
+/// they are moved: when that has taken more than a quarter of what a region of 4 KiB or more holds, and
+/// needs another chunk of `heir`, they are put back. A region that something else holds is left alone
+/// after a copy.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] or [`Error::Frozen`]: `r` is still open.
@@ -165,13 +169,13 @@ pub unsafe fn exit_with(
         }
         writable(heir)?;
         let alone = (*r).counts.only_open() && !(*r).counts.is_shared();
-        if alone && survivors_are_many(r, roots)? && splice(r, heir) {
-            return Ok(());
-        }
-        if alone {
-            transmigrate::take(heir, r, roots)?;
-        } else {
+        if !alone {
             transmigrate::copy(heir, roots)?;
+        } else if !transmigrate::take_at_most(heir, r, roots, worth_copying(r))? {
+            if splice(r, heir) {
+                return Ok(());
+            }
+            transmigrate::take(heir, r, roots)?;
         }
         crate::validate::prove_closed(r, roots);
         exit(r);

@@ -13,7 +13,9 @@
 //! - Beside the source, in **tables** of its chunks ([`visited`](crate::visited)), when other threads
 //!   may read it: frozen and shared regions.
 //!
-//! When memory is out halfway, all headers are put back, without needing memory for it.
+//! When memory is out halfway, all headers are put back, without needing memory for it, and the copies'
+//! memory is given back. The same serves those who do not know whether little or much is reached: they
+//! try with a bound, and if it is exceeded nothing has happened.
 //!
 //! Left alone are immediates and pointers to what outlives the destination: symbols, the destination's
 //! own objects and those of its ancestors and of regions it keeps.
@@ -21,17 +23,16 @@
 mod lanes;
 mod lists;
 mod mover;
-mod reached;
 mod scan;
 mod undo;
 
+use crate::chunk::Mark;
 use crate::control::Control;
 use crate::error::Error;
 use crate::slots::last_heir;
 use crate::value::Raw;
 use core::ptr;
-use mover::Mover;
-pub use reached::reached;
+use mover::{Mover, Stop};
 use scan::Scan;
 
 /// Copies what the roots reach to `dest`; the roots become the copies. Shared structure stays shared,
@@ -45,22 +46,39 @@ use scan::Scan;
 /// the one before it; for frozen and shared sources an eighth of their chunks, and a word for each object.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]: the roots and the source are unchanged; `dest` may hold unused copies.
+/// [`Error::OutOfMemory`]: the roots, the source and `dest` are unchanged.
 ///
 /// # Safety
 /// The calling thread owns `dest`, whose scope is open; what the roots reach is alive and not written
 /// meanwhile, and other threads read none of it but what is frozen or shared.
 pub unsafe fn copy(dest: *mut Control, roots: &mut [Raw]) -> Result<(), Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, ptr::null_mut(), roots) }
+    unsafe { run(dest, ptr::null_mut(), roots, usize::MAX).map(drop) }
+}
+
+/// [`copy`] that stops, with nothing changed and `false`, when more than `most` bytes have been copied.
+///
+/// This is looked at whenever another chunk is needed, so that up to about twice as much may be copied.
+///
+/// # Errors
+/// As for [`copy`].
+///
+/// # Safety
+/// As for [`copy`].
+pub unsafe fn copy_at_most(
+    dest: *mut Control,
+    roots: &mut [Raw],
+    most: usize,
+) -> Result<bool, Error> {
+    // SAFETY: the caller's contract.
+    unsafe { run(dest, ptr::null_mut(), roots, most) }
 }
 
 /// Moves what the roots reach out of `dying` to `dest`; the roots become the moved values. What they
 /// reach in other regions that do not outlive `dest` is copied. No working memory but for those.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]: the roots and `dying` are unchanged and can go on being used; `dest` may hold
-/// unused copies.
+/// [`Error::OutOfMemory`]: the roots, `dying` and `dest` are unchanged and can go on being used.
 ///
 /// # Safety
 /// As for [`copy`]; the calling thread owns `dying`, nobody else uses it, and after success it is left
@@ -71,31 +89,68 @@ pub unsafe fn take(
     roots: &mut [Raw],
 ) -> Result<(), Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, last_heir(dying), roots) }
+    unsafe { run(dest, last_heir(dying), roots, usize::MAX).map(drop) }
 }
 
-unsafe fn run(dest: *mut Control, dying: *mut Control, roots: &mut [Raw]) -> Result<(), Error> {
+/// [`take`] that stops, with nothing changed and `false`, when more than `most` bytes have been moved:
+/// see [`copy_at_most`].
+///
+/// # Errors
+/// As for [`take`].
+///
+/// # Safety
+/// As for [`take`].
+pub unsafe fn take_at_most(
+    dest: *mut Control,
+    dying: *mut Control,
+    roots: &mut [Raw],
+    most: usize,
+) -> Result<bool, Error> {
+    // SAFETY: the caller's contract.
+    unsafe { run(dest, last_heir(dying), roots, most) }
+}
+
+/// False when `most` was exceeded.
+unsafe fn run(
+    dest: *mut Control,
+    dying: *mut Control,
+    roots: &mut [Raw],
+    most: usize,
+) -> Result<bool, Error> {
     // SAFETY: the callers' contract.
     unsafe {
         if (*dest).frozen {
             return Err(Error::Frozen);
         }
-        let mut mover = Mover::new(dest, dying);
+        let before = Mark::of(dest);
         let mut scan = Scan::from_cursor(dest);
+        let mut mover = Mover::new(dest, dying, &before, most);
         for root in roots.iter() {
             let mut copy = *root;
             mover.forward(&mut copy);
         }
         mover.drain(&mut scan);
-        if mover.failed {
-            mover.put_back(roots);
-            return Err(Error::OutOfMemory);
+        match mover.stopped {
+            None => {
+                // Every root was copied: this only looks the addresses up.
+                for root in roots {
+                    mover.forward(root);
+                }
+                if dying.is_null() {
+                    mover.log.restore();
+                }
+                Ok(true)
+            }
+            Some(Stop::TooMuch) => {
+                mover.log.restore();
+                before.back(dest);
+                Ok(false)
+            }
+            Some(Stop::Full) => {
+                mover.put_back(roots);
+                before.back(dest);
+                Err(Error::OutOfMemory)
+            }
         }
-        // Every root was copied: this only looks the addresses up.
-        for root in roots {
-            mover.forward(root);
-        }
-        mover.log.restore();
-        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Which objects of a region have been met: a bitmap for each of its chunks.
+//! Which objects have been copied, and where to: a bitmap and a table for each chunk they lie in.
 //!
 //! ```text
 //!  chunk or inline buffer:  │ object │ object │ …      bits:  one for each 8 bytes, zero at first
@@ -45,21 +45,9 @@ impl Extent {
         (self.bits.wrapping_add(i / 64), 1 << (i % 64), i)
     }
 
-    /// Marks an object; true when it was not marked before.
-    #[inline(always)]
-    pub(crate) fn mark(&self, p: *const u64) -> bool {
-        let (word, bit, _) = self.at(p);
-        // SAFETY: the caller's object lies in this memory, which has a bitmap.
-        unsafe {
-            let new = *word & bit == 0;
-            *word |= bit;
-            new
-        }
-    }
-
     fn unmark(&self, p: *const u64) {
         let (word, bit, _) = self.at(p);
-        // SAFETY: as in `mark`.
+        // SAFETY: the caller's object lies in this memory, which has tables.
         unsafe { *word &= !bit };
     }
 
@@ -67,7 +55,7 @@ impl Extent {
     #[inline(always)]
     pub(crate) fn word(&self, p: *const u64) -> Option<u64> {
         let (word, bit, i) = self.at(p);
-        // SAFETY: as in `mark`; words of marked objects are written.
+        // SAFETY: as in `unmark`; words of marked objects are written.
         unsafe { (*word & bit != 0).then(|| *self.words.add(i)) }
     }
 
@@ -75,7 +63,7 @@ impl Extent {
     #[inline(always)]
     pub(crate) fn set_word(&self, p: *const u64, value: u64) {
         let (word, bit, i) = self.at(p);
-        // SAFETY: as in `mark`.
+        // SAFETY: as in `unmark`.
         unsafe {
             *word |= bit;
             *self.words.add(i) = value;
@@ -86,13 +74,12 @@ impl Extent {
 /// All memory that an operation has met.
 pub(crate) struct Visited {
     extents: Map<Extent>,
-    with_words: bool,
 }
 
 impl Visited {
-    /// Nothing met; with a word for each object, or with bits only.
-    pub(crate) const fn new(with_words: bool) -> Visited {
-        Visited { extents: Map::new(), with_words }
+    /// Nothing met.
+    pub(crate) const fn new() -> Visited {
+        Visited { extents: Map::new() }
     }
 
     /// The tables of the memory at `base`.
@@ -101,10 +88,9 @@ impl Visited {
             return Ok(found);
         }
         let bits: *mut u64 = allod_heap::malloc_zeroed(len.div_ceil(512) * 8).cast();
-        let words: *mut u64 =
-            if self.with_words { allod_heap::malloc(len).cast() } else { ptr::null_mut() };
+        let words: *mut u64 = allod_heap::malloc(len).cast();
         let new = Extent { base, len, bits, words };
-        let failed = bits.is_null() || (self.with_words && words.is_null());
+        let failed = bits.is_null() || words.is_null();
         if failed || self.extents.insert(base as u64, new).is_err() {
             new.free();
             return Err(Full);

@@ -9,7 +9,6 @@
 
 use super::lanes;
 use super::mover::{Mover, PAIR, PAIR_BYTES};
-use crate::control::bump;
 
 /// Nodes checked and copied together. Chosen by `allod bench region --only transmigrate-list`.
 const BLOCK: usize = 4;
@@ -20,23 +19,19 @@ fn is_immediate(word: u64) -> bool {
     word & 7 != 0
 }
 
-impl Mover {
+impl Mover<'_> {
     /// Copies the pair at `p`, which has no copy yet, and what follows it.
     #[inline(never)]
     pub(super) unsafe fn copy_list(&mut self, p: *mut u64) -> Option<*mut u64> {
         // SAFETY: the callers' pair lies in `here`; the copy's memory is taken by `bump`.
         unsafe {
-            let q: *mut u64 = bump(self.dest, PAIR_BYTES).cast();
-            if q.is_null() {
-                self.failed = true;
-                return None;
-            }
+            let q = self.room_for_pair()?;
             if self.here.is_tabled() {
                 self.copy_tabled(p, q);
                 return Some(q);
             }
             if self.logs() && self.log.pairs(p, p.byte_add(PAIR_BYTES)).is_err() {
-                self.failed = true;
+                self.stop();
                 return None;
             }
             copy_one(p, q);
@@ -89,7 +84,7 @@ impl Mover {
                 if self.logs() {
                     let (low, high) = if last < next { (last, next) } else { (next, last) };
                     if self.log.pairs(low, high.byte_add(PAIR_BYTES)).is_err() {
-                        self.failed = true;
+                        self.stop();
                         break;
                     }
                 }

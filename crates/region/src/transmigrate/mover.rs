@@ -1,8 +1,8 @@
 //! Copying single objects and finding out where they lie.
 
 use super::undo::Log;
-use crate::chunk::SMALL;
-use crate::control::{Control, bump_aligned};
+use crate::chunk::{Mark, SMALL};
+use crate::control::{Control, bump, bump_aligned};
 use crate::life::outlives;
 use crate::scratch::{Full, Stack};
 use crate::slots::{extent_of, region_of};
@@ -23,10 +23,19 @@ const RECENT: usize = 8;
 /// Objects up to this many words are copied without a call.
 const FEW_WORDS: usize = 8;
 
+/// Why a transmigration ends early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Memory is out.
+    Full,
+    /// More was copied than the caller wants.
+    TooMuch,
+}
+
 /// One transmigration.
-pub(super) struct Mover {
+pub(super) struct Mover<'a> {
     pub(super) dest: *mut Control,
-    /// The dying region, whose headers need not be put back; null for a copy.
+    /// The dying region, whose headers are put back only if the move stops early; null for a copy.
     dying: *mut Control,
     /// The memory met last whose objects are to be copied.
     pub(super) here: Extent,
@@ -42,11 +51,19 @@ pub(super) struct Mover {
     /// The first and the last node of the list copied last: between them nothing is to be scanned.
     pub(super) closed: (*mut u64, *mut u64),
     pub(super) log: Log,
-    pub(super) failed: bool,
+    /// Where the destination stood, and how many bytes it may take from there.
+    before: &'a Mark,
+    most: usize,
+    pub(super) stopped: Option<Stop>,
 }
 
-impl Mover {
-    pub(super) fn new(dest: *mut Control, dying: *mut Control) -> Mover {
+impl<'a> Mover<'a> {
+    pub(super) fn new(
+        dest: *mut Control,
+        dying: *mut Control,
+        before: &'a Mark,
+        most: usize,
+    ) -> Mover<'a> {
         Mover {
             dest,
             dying,
@@ -54,18 +71,55 @@ impl Mover {
             stays: Extent::NONE,
             recent: [Extent::NONE; RECENT],
             met: 0,
-            visited: Visited::new(true),
+            visited: Visited::new(),
             large: Stack::new(),
             closed: (ptr::null_mut(), ptr::null_mut()),
             log: Log::new(),
-            failed: false,
+            before,
+            most,
+            stopped: None,
         }
     }
 
-    /// True when headers that are overwritten are to be put back.
+    /// True when headers that are overwritten are noted.
     #[inline(always)]
     pub(super) fn logs(&self) -> bool {
-        self.dying.is_null()
+        self.dying.is_null() || self.most != usize::MAX
+    }
+
+    /// Takes note that memory is out.
+    #[cold]
+    pub(super) fn stop(&mut self) {
+        self.stopped = Some(Stop::Full);
+    }
+
+    /// Memory for a pair.
+    #[inline]
+    pub(super) unsafe fn room_for_pair(&mut self) -> Option<*mut u64> {
+        // SAFETY: the destination is open.
+        unsafe {
+            if ((*self.dest).limit as usize - (*self.dest).cursor as usize) < PAIR_BYTES
+                && self.is_too_much()
+            {
+                return None;
+            }
+            let q: *mut u64 = bump(self.dest, PAIR_BYTES).cast();
+            if q.is_null() {
+                self.stop();
+                return None;
+            }
+            Some(q)
+        }
+    }
+
+    /// True when another chunk would be more than the caller wants.
+    unsafe fn is_too_much(&mut self) -> bool {
+        // SAFETY: the destination is alive.
+        let too_much = unsafe { self.before.taken(self.dest) } > self.most;
+        if too_much && self.stopped.is_none() {
+            self.stopped = Some(Stop::TooMuch);
+        }
+        too_much
     }
 
     /// Makes a slot point to the copy of what it points to.
@@ -131,7 +185,7 @@ impl Mover {
             return Some(());
         }
         if self.logs() && self.log.object(p).is_err() {
-            self.failed = true;
+            self.stop();
             return None;
         }
         // SAFETY: the original's header is the mover's to overwrite.
@@ -144,10 +198,13 @@ impl Mover {
         // SAFETY: the destination is open.
         unsafe {
             let before = (*self.dest).cursor;
+            if (*self.dest).limit as usize - (before as usize) < bytes && self.is_too_much() {
+                return None;
+            }
             let q: *mut u64 = bump_aligned(self.dest, bytes, align).cast();
             let own = bytes > SMALL && (*self.dest).cursor == before;
             if q.is_null() || (own && self.large.push(q).is_err()) {
-                self.failed = true;
+                self.stop();
                 return None;
             }
             if align > 8 && !own {
@@ -208,15 +265,20 @@ impl Mover {
                 self.stays = Extent::plain(base, len);
                 return false;
             }
-            if r == self.dying || (self.logs() && only_mine(r)) {
+            if r == self.dying || (self.dying.is_null() && only_mine(r)) {
                 self.here = Extent::plain(base, len);
                 return true;
             }
             match self.visited.extent(base, len) {
-                Ok(extent) => self.here = extent,
-                Err(Full) => self.failed = true,
+                Ok(extent) => {
+                    self.here = extent;
+                    true
+                }
+                Err(Full) => {
+                    self.stop();
+                    false
+                }
             }
-            !self.failed
         }
     }
 }

@@ -25,12 +25,12 @@ impl Scan {
     }
 }
 
-impl Mover {
+impl Mover<'_> {
     /// Scans copies until there are none left.
     pub(super) unsafe fn drain(&mut self, scan: &mut Scan) {
         // SAFETY: what lies between the scan and the cursor are copies, one after another.
         unsafe {
-            while !self.failed {
+            while self.stopped.is_none() {
                 self.scan_here(scan);
                 if let Some(p) = self.large.pop() {
                     self.scan_object(p);
@@ -45,7 +45,7 @@ impl Mover {
     unsafe fn scan_here(&mut self, scan: &mut Scan) {
         // SAFETY: as in `drain`.
         unsafe {
-            while !self.failed {
+            while self.stopped.is_none() {
                 let end = self.end_of(scan);
                 if scan.at >= end {
                     return;
@@ -235,7 +235,7 @@ impl Hot {
             }
             if LOGS {
                 if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-                    mover.failed = true;
+                    mover.stop();
                     return true;
                 }
                 self.run_end = p.add(6);
@@ -269,7 +269,7 @@ impl Hot {
             let source = (self.base + 8 * self.words - car) as usize / (2 * PAIR_BYTES);
             let room = (self.limit as usize - q as usize) / (2 * PAIR_BYTES);
             if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-                mover.failed = true;
+                mover.stop();
                 return pairs;
             }
             let scanned = lanes::level(at, p, q, pairs.min(source).min(room));
@@ -310,7 +310,7 @@ impl Hot {
             }
             if LOGS {
                 if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-                    mover.failed = true;
+                    mover.stop();
                     return;
                 }
                 self.run_end = p.add(3);

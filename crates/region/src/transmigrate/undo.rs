@@ -98,7 +98,7 @@ unsafe fn restore_pairs(mut p: *mut u64, end: *mut u64) {
     }
 }
 
-impl Mover {
+impl Mover<'_> {
     /// Puts all headers back after a failure. Takes no memory; the copies are used up.
     #[cold]
     #[inline(never)]
