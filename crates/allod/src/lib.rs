@@ -5,7 +5,12 @@
 //! | `heap` (default) | [`Allod`], [`Heap`], [`purge_all`], [`stats`] | any program |
 //! | `region` | `allod::region` | language runtimes, graph-shaped data |
 //! | `frame` | `allod::frame` | games, simulations, request loops |
-//! | `stats` | counts of allocations and frees by size class | reports |
+//! | `tokio` | an arena a task, a tower layer that gives each request one | servers |
+//! | `bevy`, `rapier` | frames in bevy's schedule; contacts gathered into a frame | games |
+//! | `tags`, `budgets`, `behaviour` | who allocates in frames, how much may be, what looks wrong | reports |
+//! | `tracing`, `tracy` | frames as spans and events; as marks, plots and zones | profiles |
+//! | `canaries`, `asan`, `valgrind` | overruns and late uses of frame memory are found | debugging |
+//! | `stats` | counts of allocations and frees by size class, of frames by thread | reports |
 //! | `nightly` | frames for the standard library's own `Vec::new_in` and such | nightly compilers |
 //! | `knobs` | `ALLOD_BAND_B0=0` … `ALLOD_BAND_B7=0` | experiments |
 //!

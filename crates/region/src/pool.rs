@@ -5,7 +5,7 @@
 //! thread slot in two instructions. Every thread starts with a shared empty state that is never written;
 //! the first region a thread needs gives it its own, which an exit hook empties.
 //!
-//! In checked builds the regions that were left wait in a queue of [`WAITING`] before their memory is
+//! In checked builds the regions that were left wait in a queue of `WAITING` before their memory is
 //! used again, so that wrong use of a region that is gone meets it and not a new one in its place.
 
 use crate::check::CHECKED;

@@ -3,7 +3,7 @@
 //! ```text
 //!  table: open addressing, a power of two of words      symbol: │ header: length │ hash │ name … │
 //! ```
-//! Each thread remembers the symbols it met lately ([`Recent`]), so that making one again costs a look
+//! Each thread remembers the symbols it met lately (`Recent`), so that making one again costs a look
 //! at the ends of its name. Finding a name in the table takes no lock: entries are written once, and a table that has grown is left to those
 //! still reading it (all old tables together are smaller than the new one). Entering one takes the
 //! lock. Symbols lie in heap blocks of no region, so they outlive every region.
