@@ -13,6 +13,7 @@ use crate::inprocess::Bench;
 use crate::model::Report;
 use crate::stats::geometric_mean;
 use crate::suite_table::SuiteTable;
+use std::alloc::Layout;
 use std::fmt::Write;
 use std::hint::black_box;
 use subjects::{Bare, Blink, Boxes, BumpScope, Frames, Malloc, Work};
@@ -22,6 +23,9 @@ use work::{COUNT, Groups, Mixed, Noted, Odd, Prefetch, Single, Uninit, Written};
 pub const SUITE: &str = "frame";
 /// The name of the bare bump: what no allocator can beat.
 pub const LIMIT: &str = "limit";
+
+/// Allod's frames with the features that count: statistics, tags, budgets, behaviour.
+pub const FULL: &str = "full";
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -39,8 +43,8 @@ pub struct Request {
 }
 
 /// The subjects' names, in the order of the tables.
-pub const SUBJECTS: [&str; 8] =
-    ["allod", "bumpalo", "bump-scope", "blink-alloc", "malloc", "mimalloc", "box", LIMIT];
+pub const SUBJECTS: [&str; 9] =
+    ["allod", FULL, "bumpalo", "bump-scope", "blink-alloc", "malloc", "mimalloc", "box", LIMIT];
 
 /// Runs the suite.
 ///
@@ -94,6 +98,8 @@ fn suite() -> Bench<'static> {
     odd::<1>(&mut bench, "alignment-1");
     odd::<8>(&mut bench, "alignment-8");
     odd::<16>(&mut bench, "alignment-16");
+    // Blocks so small that what is kept about them weighs most: no feature against all that count.
+    singles::<2>(&mut bench, "minimal");
     begin_end(&mut bench);
     threads::add(&mut bench);
     bench
@@ -119,6 +125,7 @@ fn add_arenas<W: Work + 'static>(
     work: impl Fn() -> W,
 ) {
     add(bench, workload, "allod", operations, allod_frame::Arena::new(), work());
+    add(bench, workload, FULL, operations, allod_frame_full::Arena::new(), work());
     add(bench, workload, "bumpalo", operations, bumpalo::Bump::new(), work());
     add(bench, workload, "bump-scope", operations, BumpScope::new(), work());
     add(bench, workload, "blink-alloc", operations, Blink::new(), work());
@@ -150,8 +157,10 @@ fn batches(bench: &mut Bench<'static>) {
     add_mallocs(bench, "batch-individual", 1, single);
     add(bench, "batch-individual", LIMIT, 1, Bare::new(COUNT * 64), single());
     let uninit = || Uninit(Noted::new(1));
+    let full = allod_frame_full::Arena::new();
     let (repeat, bytes) = (Repeat::<100, Uninit>, COUNT * 64);
     add(bench, "batch", "allod", 100, allod_frame::Arena::new(), repeat(uninit()));
+    add(bench, "batch", FULL, 100, full, repeat(uninit()));
     add(bench, "batch", "bumpalo", 100, bumpalo::Bump::new(), repeat(uninit()));
     add(bench, "batch", "bump-scope", 100, BumpScope::new(), repeat(uninit()));
     add(bench, "batch", "blink-alloc", 100, Blink::new(), repeat(uninit()));
@@ -221,23 +230,39 @@ fn mixed<const A: usize, const B: usize, const C: usize>(
 
 fn odd<const ALIGN: usize>(bench: &mut Bench<'static>, workload: &str) {
     let n = Odd::<ALIGN>::COUNT;
-    add_arenas(bench, workload, n as u64, || Odd::<ALIGN>(Noted::new(n)));
+    let work = || Odd::<ALIGN>(Noted::new(n));
+    add_arenas(bench, workload, n as u64, work);
+    // Their blocks are aligned to 16 whatever is asked.
+    add_mallocs(bench, workload, n as u64, work);
 }
 
-/// `begin-end`: an empty frame, and a pair of calls.
+/// `begin-end`: an empty frame, the others' reset, and a pair of calls.
 fn begin_end(bench: &mut Bench<'static>) {
     let mut arena = allod_frame::Arena::new();
     arena.frame(|f| black_box(*f.alloc(1)));
-    bench.add("begin-end", "allod", 1000, move || {
-        for _ in 0..1000 {
-            black_box(&mut arena).frame(|f| {
-                black_box(&*f);
-            });
-        }
-        0
+    pairs(bench, "allod", move || {
+        black_box(&mut arena).frame(|f| {
+            black_box(&*f);
+        });
     });
-    bench.add("begin-end", LIMIT, 1000, || {
-        (0..1000).for_each(|_| work::call_pair());
+    let mut arena = allod_frame_full::Arena::new();
+    arena.frame(|f| black_box(*f.alloc(1)));
+    pairs(bench, FULL, move || {
+        black_box(&mut arena).frame(|f| {
+            black_box(&*f);
+        });
+    });
+    let mut bump = bumpalo::Bump::with_capacity(64);
+    pairs(bench, "bumpalo", move || black_box(&mut bump).reset());
+    let mut bump = BumpScope::with_capacity(Layout::new::<[u64; 8]>());
+    pairs(bench, "bump-scope", move || black_box(&mut bump).reset_to_start());
+    pairs(bench, LIMIT, work::call_pair);
+}
+
+/// A subject of `begin-end`.
+fn pairs(bench: &mut Bench<'static>, subject: &str, mut pair: impl FnMut() + 'static) {
+    bench.add("begin-end", subject, 1000, move || {
+        (0..1000).for_each(|_| pair());
         0
     });
 }
@@ -267,7 +292,8 @@ pub fn tables(request: &Request, report: &Report) -> String {
     let mut text = format!(
         "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
          An operation is an allocation with its writes and its share of begin and end; in batch rows\n\
-         a batch of {COUNT}. \"{LIMIT}\" is a bare bump of a pointer (in begin-end, two calls).\n\
+         a batch of {COUNT}. \"{FULL}\" is allod with statistics, tags, budgets and the behaviour\n\
+         filter; \"{LIMIT}\" a bare bump of a pointer (in begin-end, two calls).\n\
          A subject without such a call is shown as lost.\n\n{}\n",
         request.runs,
         table.time()
@@ -327,6 +353,7 @@ fn targets(report: &Report) -> String {
         line(&format!("{w}: bumpalo / allod, at least 1"), ratio(w, "bumpalo"), 1.0);
     }
     line("begin-end: call pair / frame, at least 0.33", ratio("begin-end", LIMIT), 1.0 / 3.0);
+    line("minimal: full bookkeeping / allod, reported", ratio("minimal", FULL), 0.0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for n in threads::THREADS.into_iter().filter(|&n| n > 1 && n <= cores) {
         let flat = cost("threads-1", "allod").zip(cost(&format!("threads-{n}"), "allod"));

@@ -39,35 +39,41 @@ macro_rules! timed_frame {
     }};
 }
 
-// ---- Allod ----------------------------------------------------------------------------------
+// ---- Allod, without features and with all that count ----------------------------------------
 
-impl Memory for allod_frame::Frame<'_> {
-    #[inline(always)]
-    fn room<T: 'static>(&self) -> *mut T {
-        self.alloc_uninit::<T>().as_mut_ptr()
-    }
-    #[inline(always)]
-    fn slice<T: 'static>(&self, n: usize) -> *mut T {
-        self.batch::<T>(n).uninit().as_mut_ptr().cast()
-    }
-    #[inline(always)]
-    fn bytes(&self, size: usize, align: usize) -> *mut u8 {
-        self.alloc_layout(layout(size, align)).as_ptr()
-    }
-}
+macro_rules! allod {
+    ($frames:ident) => {
+        impl Memory for $frames::Frame<'_> {
+            #[inline(always)]
+            fn room<T: 'static>(&self) -> *mut T {
+                self.alloc_uninit::<T>().as_mut_ptr()
+            }
+            #[inline(always)]
+            fn slice<T: 'static>(&self, n: usize) -> *mut T {
+                self.batch::<T>(n).uninit().as_mut_ptr().cast()
+            }
+            #[inline(always)]
+            fn bytes(&self, size: usize, align: usize) -> *mut u8 {
+                self.alloc_layout(layout(size, align)).as_ptr()
+            }
+        }
 
-impl Frames for allod_frame::Arena {
-    fn frame(&mut self, timer: &mut Timer, work: &impl Work) -> u64 {
-        let guard = timer.time(|| {
-            let guard = self.begin();
-            work.run(guard.frame());
-            guard
-        });
-        let sum = work.check();
-        timer.time(|| guard.end());
-        sum
-    }
+        impl Frames for $frames::Arena {
+            fn frame(&mut self, timer: &mut Timer, work: &impl Work) -> u64 {
+                let guard = timer.time(|| {
+                    let guard = self.begin();
+                    work.run(guard.frame());
+                    guard
+                });
+                let sum = work.check();
+                timer.time(|| guard.end());
+                sum
+            }
+        }
+    };
 }
+allod!(allod_frame);
+allod!(allod_frame_full);
 
 // ---- bumpalo, bump-scope, blink-alloc -------------------------------------------------------
 

@@ -1,39 +1,45 @@
 //! The workloads `threads-1` to `threads-16`: every thread has an arena of its own.
 
-use super::subjects::{Frames, Malloc, Work};
+use super::subjects::{Bare, Blink, BumpScope, Frames, Malloc, Work};
 use super::work::{COUNT, Noted, Single};
+use super::{FULL, LIMIT};
 use crate::inprocess::{Bench, Timer};
-use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// The numbers of threads.
 pub(super) const THREADS: [usize; 5] = [1, 2, 4, 8, 16];
-/// Frames that each thread runs in one call, so that starting it does not count for much.
-const FRAMES: usize = 300;
+/// Frames that each thread runs in one call that counts, and before it.
+const FRAMES: usize = 1000;
+const WARM_UP: usize = 20;
 
 /// A frame of `COUNT` blocks of 64 bytes.
 type Frame = Single<8>;
 
 pub(super) fn add(bench: &mut Bench<'static>) {
     for threads in THREADS {
-        let name = format!("threads-{threads}");
-        let operations = (COUNT * FRAMES) as u64;
-        bench.add_timed(&name, "allod", operations, move |timer| {
-            run(threads, timer, || repeat(&mut ThreadsOwn))
-        });
-        bench.add_timed(&name, "bumpalo", operations, move |timer| {
-            run(threads, timer, || repeat(&mut bumpalo::Bump::new()))
-        });
-        bench.add_timed(&name, "bump-scope", operations, move |timer| {
-            run(threads, timer, || repeat(&mut super::subjects::BumpScope::new()))
-        });
-        bench.add_timed(&name, "malloc", operations, move |timer| {
-            run(threads, timer, || repeat(&mut Malloc::system()))
-        });
-        bench.add_timed(&name, "mimalloc", operations, move |timer| {
-            run(threads, timer, || repeat(&mut Malloc::mimalloc()))
-        });
+        subject(bench, threads, "allod", || ThreadsOwn);
+        subject(bench, threads, FULL, allod_frame_full::Arena::new);
+        subject(bench, threads, "bumpalo", bumpalo::Bump::new);
+        subject(bench, threads, "bump-scope", BumpScope::new);
+        subject(bench, threads, "blink-alloc", Blink::new);
+        subject(bench, threads, "malloc", Malloc::system);
+        subject(bench, threads, "mimalloc", Malloc::mimalloc);
+        subject(bench, threads, LIMIT, || Bare::new(COUNT * 64));
     }
+}
+
+/// Adds a subject of which every thread has its own.
+fn subject<F: Frames>(
+    bench: &mut Bench<'static>,
+    threads: usize,
+    name: &str,
+    make: impl Fn() -> F + Sync + Copy + 'static,
+) {
+    let workload = format!("threads-{threads}");
+    bench.add_timed(&workload, name, (COUNT * FRAMES) as u64, move |timer| {
+        run(threads, timer, make)
+    });
 }
 
 /// Frames in the calling thread's own arena, found anew each time.
@@ -56,22 +62,29 @@ impl Frame {
     }
 }
 
-fn repeat(frames: &mut impl Frames) -> u64 {
+fn repeat(frames: &mut impl Frames, times: usize) -> u64 {
     let work = Frame::new();
     let mut unused = Timer::default();
-    (0..FRAMES).map(|_| frames.frame(&mut unused, &work)).last().unwrap_or(0)
+    (0..times).map(|_| frames.frame(&mut unused, &work)).last().unwrap_or(0)
 }
 
-/// Starts the threads together and times until the last one has finished.
-fn run(threads: usize, timer: &mut Timer, thread: impl Fn() -> u64 + Sync) -> u64 {
-    let barrier = Barrier::new(threads);
+/// Starts the threads, lets each fill its memory, and times from when all are ready until the last one
+/// has finished.
+fn run<F: Frames>(threads: usize, timer: &mut Timer, make: impl Fn() -> F + Sync) -> u64 {
+    let ready = AtomicUsize::new(0);
     let (sums, spans): (Vec<u64>, Vec<(Instant, Instant)>) = std::thread::scope(|s| {
         let handles: Vec<_> = (0..threads)
             .map(|_| {
                 s.spawn(|| {
-                    barrier.wait();
+                    let mut frames = make();
+                    repeat(&mut frames, WARM_UP);
+                    ready.fetch_add(1, Ordering::Relaxed);
+                    // To be woken takes longer than the work of many frames.
+                    while ready.load(Ordering::Relaxed) < threads {
+                        std::thread::yield_now();
+                    }
                     let start = Instant::now();
-                    let sum = thread();
+                    let sum = repeat(&mut frames, FRAMES);
                     (sum, (start, Instant::now()))
                 })
             })
