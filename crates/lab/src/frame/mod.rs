@@ -189,27 +189,60 @@ impl<const N: usize, W: Work> Work for Repeat<N, W> {
 
 /// `batch-filled`: 1000 numbers made by a closure, by each library's best slice call.
 fn filled(bench: &mut Bench<'static>) {
-    let name = "batch-filled";
-    let mut arena = allod_frame::Arena::new();
-    bench.add(name, "allod", 1, move || {
-        let guard = arena.begin();
-        let batch = guard.frame().batch::<u64>(COUNT).fill_with(|i| i as u64 * 3);
-        sum(black_box(batch))
-    });
-    let mut bump = bumpalo::Bump::new();
-    bench.add(name, "bumpalo", 1, move || {
-        let total = sum(black_box(bump.alloc_slice_fill_with(COUNT, |i| i as u64 * 3)));
-        bump.reset();
-        total
-    });
-    let mut bump = BumpScope::new();
-    bench.add(name, "bump-scope", 1, move || {
-        let batch = bump.alloc_iter_exact((0..COUNT).map(|i| i as u64 * 3));
-        let total = sum(black_box(&batch));
-        drop(batch);
-        bump.reset_to_start();
-        total
-    });
+    macro_rules! subject {
+        ($name:expr, $frames:expr, |$memory:ident| $fill:expr, $end:expr) => {{
+            let mut $memory = $frames;
+            bench.add_timed("batch-filled", $name, 1, move |timer| {
+                let total = {
+                    let numbers = timer.time(|| black_box($fill));
+                    sum(&numbers)
+                };
+                timer.time(|| $end);
+                total
+            });
+        }};
+    }
+    macro_rules! allod {
+        ($name:expr, $arena:expr) => {{
+            let mut arena = $arena;
+            bench.add_timed("batch-filled", $name, 1, move |timer| {
+                let (guard, numbers) = timer.time(|| {
+                    let guard = arena.begin();
+                    let frame = guard.frame();
+                    let numbers: *const [u64] = frame.batch::<u64>(COUNT).fill_with(number);
+                    (guard, black_box(numbers))
+                });
+                // SAFETY: the frame is open.
+                let total = sum(unsafe { &*numbers });
+                timer.time(|| guard.end());
+                total
+            });
+        }};
+    }
+    allod!("allod", allod_frame::Arena::new());
+    allod!(FULL, allod_frame_full::Arena::new());
+    subject!(
+        "bumpalo",
+        bumpalo::Bump::new(),
+        |bump| bump.alloc_slice_fill_with(COUNT, number),
+        bump.reset()
+    );
+    subject!(
+        "bump-scope",
+        BumpScope::new(),
+        |bump| bump.alloc_iter_exact((0..COUNT).map(number)),
+        bump.reset_to_start()
+    );
+    subject!(
+        "blink-alloc",
+        Blink::new(),
+        |blink| blink.emplace().from_iter((0..COUNT).map(number)),
+        blink.reset()
+    );
+}
+
+fn number(i: usize) -> u64 {
+    i as u64 * 3
 }
 
 fn sum(numbers: &[u64]) -> u64 {
