@@ -73,7 +73,17 @@ impl ChunkSize {
         }
     }
 
-    /// The slot kind, for chunks that are slots; also the index of the thread's cache.
+    /// Which of the thread's caches keeps chunks of the size.
+    fn cache(self) -> Option<usize> {
+        match self {
+            ChunkSize::K4 => Some(0),
+            ChunkSize::K16 => Some(1),
+            ChunkSize::Span(UNIT) => Some(2),
+            ChunkSize::Span(_) => None,
+        }
+    }
+
+    /// The slot kind, for chunks that are slots.
     pub(crate) fn slot(self) -> Option<SlotKind> {
         match self {
             ChunkSize::K4 => Some(SlotKind::Chunk4K),
@@ -83,57 +93,72 @@ impl ChunkSize {
     }
 }
 
-/// Memory for a chunk, from the thread's cache, a shared span, or a span of its own.
+/// A chunk from the thread's cache, or a new one; null when memory is out.
 fn obtain(size: ChunkSize, r: *mut Control) -> *mut Chunk {
-    // SAFETY: new memory of at least `HEAD` bytes is written before use.
+    let mut c = size.cache().map_or(ptr::null_mut(), pool::cached_chunk);
+    if c.is_null() {
+        c = take(size);
+        if c.is_null() {
+            return c;
+        }
+    }
+    // SAFETY: the chunk is the caller's.
     unsafe {
-        let c = match size.slot() {
-            Some(kind) => {
-                let cached = pool::cached_chunk(kind);
-                if cached.is_null() {
-                    let Some(slot) = slots::take(kind) else { return ptr::null_mut() };
-                    let c: *mut Chunk = slot.memory.cast();
-                    (*c).owner = slot.owner;
-                    (*c).limit = slot.memory.add(size.bytes());
-                    c
-                } else {
-                    cached
-                }
-            }
-            None => {
-                let Some(s) = span::alloc(size.bytes(), UNIT, Kind::Region, ptr::null_mut()) else {
-                    return ptr::null_mut();
-                };
-                let c: *mut Chunk = s.start.cast();
-                (*c).dir.0 = 0;
-                (*c).owner = &raw const (*c).dir.1;
-                (*c).limit = s.start.add(s.len);
-                span::set_owner(s.start, (&raw mut (*c).dir).cast());
-                c
-            }
-        };
         (*c).size = size;
         (*c).own = false;
         (*c).top = Chunk::first(c);
         (*(*c).owner).store(r, Relaxed);
+    }
+    c
+}
+
+/// Memory for a chunk, from a shared span or a span of its own, with `owner` and `limit` set.
+#[cold]
+fn take(size: ChunkSize) -> *mut Chunk {
+    // SAFETY: new memory of at least `HEAD` bytes is written before use.
+    unsafe {
+        if let Some(kind) = size.slot() {
+            let Some(slot) = slots::take(kind) else { return ptr::null_mut() };
+            let c: *mut Chunk = slot.memory.cast();
+            (*c).owner = slot.owner;
+            (*c).limit = slot.memory.add(size.bytes());
+            return c;
+        }
+        let Some(s) = span::alloc(size.bytes(), UNIT, Kind::Region, ptr::null_mut()) else {
+            return ptr::null_mut();
+        };
+        let c: *mut Chunk = s.start.cast();
+        (*c).dir.0 = 0;
+        (*c).owner = &raw const (*c).dir.1;
+        (*c).limit = s.start.add(s.len);
+        span::set_owner(s.start, (&raw mut (*c).dir).cast());
         c
     }
 }
 
-/// Gives a chunk's memory back.
+/// Keeps a chunk's memory for the thread's next regions, or gives it back.
 ///
 /// # Safety
 /// Nothing in the chunk is used any more.
 pub(crate) unsafe fn dispose(c: *mut Chunk) {
     // SAFETY: the caller's contract.
     unsafe {
+        (*(*c).owner).store(ptr::null_mut(), Relaxed);
+        if !(*c).size.cache().is_some_and(|cache| pool::cache_chunk(c, cache)) {
+            give_back(c);
+        }
+    }
+}
+
+/// Gives a chunk's memory back.
+///
+/// # Safety
+/// As for [`dispose`].
+pub(crate) unsafe fn give_back(c: *mut Chunk) {
+    // SAFETY: the caller's contract.
+    unsafe {
         match (*c).size.slot() {
-            Some(kind) => {
-                (*(*c).owner).store(ptr::null_mut(), Relaxed);
-                if !pool::cache_chunk(c, kind) {
-                    slots::give(c.cast(), kind);
-                }
-            }
+            Some(kind) => slots::give(c.cast(), kind),
             None => span::free(c.cast()),
         }
     }

@@ -9,10 +9,10 @@
 //! used again, so that wrong use of a region that is gone meets it and not a new one in its place.
 
 use crate::check::CHECKED;
-use crate::chunk::Chunk;
+use crate::chunk::{self, Chunk};
 use crate::control::Control;
 use crate::forks;
-use crate::slots::{self, SlotKind};
+use crate::slots;
 use crate::symbol::{self, Recent};
 use allod_os::thread::{self, ExitHook};
 use core::ffi::c_void;
@@ -25,8 +25,9 @@ pub const POOLED: usize = 32;
 const BATCH: usize = 24;
 /// Regions that wait in checked builds.
 const WAITING: usize = 1024;
-/// Chunks of each small size that a thread keeps.
-const CACHED: u32 = 8;
+/// Chunks of 4, 16 and 64 KiB that a thread keeps. Chosen by `allod bench region --only
+/// multi-region,typed-string`.
+const CACHED: [u32; 3] = [16, 8, 2];
 
 /// A thread's state.
 #[repr(C)]
@@ -40,21 +41,21 @@ pub struct Thread {
     waiting: Waiting,
     /// Blocks to take when the pool is next empty; doubles up to [`BATCH`].
     batch: usize,
-    chunk_room: [u32; 2],
-    chunks: [*mut Chunk; 2],
+    chunk_room: [u32; 3],
+    chunks: [*mut Chunk; 3],
     recent: *mut Recent,
 }
 
 impl Thread {
-    const fn new(most: usize, cached: u32, recent: *mut Recent) -> Thread {
+    const fn new(most: usize, cached: [u32; 3], recent: *mut Recent) -> Thread {
         Thread {
             pooled: 0,
             most,
             regions: [ptr::null_mut(); POOLED],
             waiting: Waiting { first: ptr::null_mut(), last: ptr::null_mut(), len: 0 },
             batch: 1,
-            chunk_room: [cached; 2],
-            chunks: [ptr::null_mut(); 2],
+            chunk_room: cached,
+            chunks: [ptr::null_mut(); 3],
             recent,
         }
     }
@@ -95,7 +96,7 @@ impl Waiting {
 struct Empty(Thread);
 // SAFETY: never written.
 unsafe impl Sync for Empty {}
-static EMPTY: Empty = Empty(Thread::new(0, 0, symbol::NOTHING_RECENT));
+static EMPTY: Empty = Empty(Thread::new(0, [0; 3], symbol::NOTHING_RECENT));
 
 allod_os::thread_slot! {
     /// The calling thread's state.
@@ -268,11 +269,10 @@ unsafe extern "C" fn end_of_thread(t: *mut c_void) {
         while let Some(r) = (*t).waiting.pop() {
             slots::give_blocks(&[r]);
         }
-        for (i, kind) in [SlotKind::Chunk4K, SlotKind::Chunk16K].into_iter().enumerate() {
-            let mut c = (*t).chunks[i];
+        for mut c in (*t).chunks {
             while !c.is_null() {
                 let next = (*c).newer;
-                slots::give(c.cast(), kind);
+                chunk::give_back(c);
                 c = next;
             }
         }
@@ -283,9 +283,9 @@ unsafe extern "C" fn end_of_thread(t: *mut c_void) {
     }
 }
 
-/// A chunk the thread kept; null when it has none of the kind.
-pub(crate) fn cached_chunk(kind: SlotKind) -> *mut Chunk {
-    let (t, i) = (slot::get(), kind as usize - 1);
+/// A chunk from one of the thread's caches; null when it is empty.
+pub(crate) fn cached_chunk(i: usize) -> *mut Chunk {
+    let t = slot::get();
     // SAFETY: the thread's own state; an empty state has no chunks.
     unsafe {
         let c = (*t).chunks[i];
@@ -301,8 +301,8 @@ pub(crate) fn cached_chunk(kind: SlotKind) -> *mut Chunk {
 ///
 /// # Safety
 /// The chunk is the caller's and nothing in it is used any more.
-pub(crate) unsafe fn cache_chunk(c: *mut Chunk, kind: SlotKind) -> bool {
-    let (t, i) = (slot::get(), kind as usize - 1);
+pub(crate) unsafe fn cache_chunk(c: *mut Chunk, i: usize) -> bool {
+    let t = slot::get();
     // SAFETY: the thread's own state; the empty state has no room.
     unsafe {
         if (*t).chunk_room[i] == 0 {
