@@ -340,8 +340,8 @@ impl<'f> Frame<'f> {
     /// A slice of `n` copies of a value.
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
-    pub fn alloc_slice_fill<T: Copy>(&self, n: usize, value: T) -> &'f mut [T] {
-        self.alloc_slice_fill_with(n, |_| value)
+    pub fn alloc_slice_fill<T: Clone>(&self, n: usize, value: T) -> &'f mut [T] {
+        self.alloc_slice_fill_with(n, |_| value.clone())
     }
 
     /// [`alloc_slice_fill`](Frame::alloc_slice_fill) that returns an error when memory is out.
@@ -350,12 +350,12 @@ impl<'f> Frame<'f> {
     /// When memory is out.
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
-    pub fn try_alloc_slice_fill<T: Copy>(
+    pub fn try_alloc_slice_fill<T: Clone>(
         &self,
         n: usize,
         value: T,
     ) -> Result<&'f mut [T], OutOfMemory> {
-        self.try_alloc_slice_fill_with(n, |_| value)
+        self.try_alloc_slice_fill_with(n, |_| value.clone())
     }
 
     /// A slice of `n` values, the `i`th made by `make(i)`.

@@ -65,6 +65,20 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
         Ok(())
     }
 
+    /// What was filled so far.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[T] {
+        // SAFETY: `len` values were written, and this alone reaches them.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// As [`as_slice`](Growing::as_slice).
+    #[inline]
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: as for `as_slice`, and we are borrowed exclusively.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+
     /// The slice; room that was not needed goes back if it is at the cursor.
     pub(crate) fn finish(self) -> &'f mut [T] {
         let block = self.start.as_ptr().cast::<u8>();

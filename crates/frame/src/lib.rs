@@ -26,7 +26,7 @@
 //! | [`frame`](Frame) | cursor and limit of one frame; all ways to allocate |
 //! | [`guard`](FrameGuard) | begin and end; checkpoints and rollback |
 //! | [`batch`](Batch) | many values in one step of the cursor |
-//! | [`allocator`](Blocks) | collections that live in frames |
+//! | [`allocator`](Blocks), [`string`](FrameString) | collections and strings that live in frames |
 //! | [`finished`](Finished) | results that outlive their frame, move between threads, are kept for the next |
 //! | [`thread`] | an arena a thread, found without a lock or hashing |
 //! | [`team`](Team) | one begin and one end for the frames of all threads |
@@ -76,6 +76,7 @@ mod rows;
 mod scratch;
 mod shared_pool;
 mod stream;
+mod string;
 mod sync;
 mod team;
 mod text;
@@ -142,5 +143,6 @@ pub use pool::{Group, Handle, Pool};
 pub use scratch::{Lent, Scratch};
 pub use shared_pool::{SharedHandle, SharedPool};
 pub use stream::{Asset, Loader, stream};
+pub use string::FrameString;
 pub use team::{Entered, Team, Workers};
 pub use zero::Zeroable;

@@ -1,7 +1,8 @@
 //! What frames promise, one test a promise.
 
-use allod_frame::Arena;
+use allod_frame::{Arena, FrameString};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -238,4 +239,47 @@ fn arenas_move_between_threads() {
     .unwrap();
     arena.frame(|f| SUM.fetch_add(*f.alloc(1), Ordering::Relaxed));
     assert_eq!(SUM.load(Ordering::Relaxed), 42);
+}
+
+#[test]
+fn a_string_grows_in_place_while_it_is_the_newest_and_moves_when_it_is_not() {
+    Arena::new().frame(|f| {
+        let f = &*f;
+        let mut text = FrameString::with_capacity_in(4, f);
+        text.push_str("abcd");
+        let place = text.as_ptr();
+        text.push('ö');
+        assert_eq!((text.as_ptr(), &*text), (place, "abcdö"));
+        let between = f.alloc(7u8);
+        text.push_str(&"x".repeat(100));
+        assert_ne!(text.as_ptr(), place);
+        text.make_ascii_uppercase();
+        let used = f.used();
+        let text = text.finish();
+        assert_eq!((text.len(), &text[..6], *between), (106, "ABCDö", 7));
+        assert!(f.used() <= used);
+    });
+}
+
+#[test]
+fn values_of_whole_kib_do_not_begin_in_the_same_cache_sets() {
+    fn sets<const BYTES: usize>() -> usize {
+        // The bits that choose among the 64 sets of a first-level cache with lines of 64 bytes.
+        Arena::new().frame(|f| {
+            let places =
+                (0..1000).map(|_| f.alloc_uninit::<[u64; BYTES]>().as_ptr().addr() / 64 % 64);
+            places.collect::<HashSet<_>>().len()
+        })
+    }
+    assert_eq!((sets::<128>(), sets::<256>(), sets::<512>(), sets::<8192>()), (64, 64, 64, 64));
+}
+
+#[test]
+fn values_of_whole_kib_waste_less_than_two_per_cent() {
+    Arena::new().frame(|f| {
+        for _ in 0..10 {
+            f.alloc_uninit::<[u64; 128]>();
+        }
+        assert!((10_240..10_240 + 10_240 / 50).contains(&f.used()), "{}", f.used());
+    });
 }

@@ -23,6 +23,10 @@ fn misuse_does_not_compile() {
         "local_value_to_other_thread",
         "registered_drop_that_is_not_send",
         "arena_shared_between_threads",
+        "pool_of_what_is_not_send",
+        "shared_pool_of_what_is_not_send",
+        "finished_shared_cell",
+        "loader_on_two_threads",
         "finished_that_refers_to_its_frame",
         "finished_from_outside",
     ] {

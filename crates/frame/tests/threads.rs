@@ -109,3 +109,23 @@ fn the_end_of_a_teams_frame_drops_every_threads_values() {
     });
     assert_eq!(dropped.load(Ordering::Relaxed), 100);
 }
+
+#[test]
+fn what_may_move_and_be_shared_can() {
+    fn moves<T: Send>() {}
+    fn shares<T: Send + Sync>() {}
+    moves::<allod_frame::Arena>();
+    moves::<allod_frame::Pool<std::cell::Cell<u8>>>();
+    moves::<allod_frame::Finished<std::cell::Cell<u8>>>();
+    moves::<allod_frame::Ring<[u8]>>();
+    moves::<allod_frame::Phases>();
+    shares::<Team>();
+    shares::<allod_frame::Pool<u8>>();
+    shares::<allod_frame::Handle<std::rc::Rc<u8>>>();
+    shares::<allod_frame::SharedPool<std::cell::Cell<u8>>>();
+    shares::<allod_frame::Finished<[u8]>>();
+    shares::<allod_frame::Scratch>();
+    shares::<allod_frame::Loader>();
+    shares::<allod_frame::Asset>();
+    shares::<allod_frame::Workers<'_, '_>>();
+}
