@@ -40,7 +40,7 @@ unsafe impl Sync for Arena {}
 static ARENA: Arena = Arena(UnsafeCell::new((ptr::null_mut(), 0)));
 const ARENA_BYTES: usize = 16 * 1024;
 
-/// Pairs of entries in a thread's [`Recent`].
+/// Pairs of entries in a thread's `Recent`.
 const REMEMBERED: usize = 512;
 
 /// The symbols that a thread met lately, found by their names' first and last bytes: a small cache of

@@ -1,7 +1,7 @@
 //! Transmigration: a value and all that it reaches, in another region.
 //!
 //! Breadth first after Cheney (1970): copies are laid out one after another in the destination, and the
-//! copies not yet scanned are the queue. Lists of immediates are copied in one go ([`lists`]), so that
+//! copies not yet scanned are the queue. Lists of immediates are copied in one go (`lists`), so that
 //! their nodes lie one after another. Sharing and cycles are kept because each object is copied once and
 //! every pointer to it becomes its forwarding address.
 //!
@@ -9,8 +9,8 @@
 //!
 //! - In the **headers** of the source, when the calling thread is the only one that can read it. A
 //!   *move* leaves them there: the region is dying. A *copy* remembers which headers it overwrote and
-//!   puts them back, from the copies' own headers ([`undo`]).
-//! - Beside the source, in **tables** of its chunks ([`visited`](crate::visited)), when other threads
+//!   puts them back, from the copies' own headers (`undo`).
+//! - Beside the source, in **tables** of its chunks (`visited`), when other threads
 //!   may read it: frozen and shared regions.
 //!
 //! When memory is out halfway, all headers are put back, without needing memory for it, and the copies'
