@@ -27,7 +27,7 @@ use allod_os::thread;
 /// Below this many bytes a region's survivors are copied however many there are.
 const ALWAYS_COPY: usize = 4096;
 /// Survivors above one part in so many are not worth copying. Chosen by `allod bench region --only
-/// exit-few,exit-half,exit-all`.
+/// exit-few,exit-quarter,exit-half,exit-all`.
 const WORTH: usize = 4;
 
 /// Stores a value in a slot of `container` and returns what was stored: the value, or its copy.

@@ -1,8 +1,9 @@
 //! Transmigration and splicing.
 
 use crate::inprocess::{Bench, Timer};
+use crate::rng::Rng;
 use allod_region::value::Header;
-use allod_region::{Control, Raw, batch, life, objects, transmigrate, types};
+use allod_region::{Control, Raw, barrier, batch, life, objects, transmigrate, types};
 use std::collections::HashMap;
 use std::hint::black_box;
 
@@ -37,6 +38,22 @@ fn cycle(r: *mut Control, n: usize) -> Raw {
             *p.add(2) = first.0;
         }
         first
+    }
+}
+
+/// A list whose nodes lie in random order.
+fn shuffled(r: *mut Control, n: usize) -> Raw {
+    let mut rng = Rng::new(0x5EED);
+    // SAFETY: the callers' region is open; a pair's second and third word are car and cdr.
+    unsafe {
+        let mut nodes: Vec<Raw> = (0..n).map(|i| objects::pair(r, small(i), Raw::NIL)).collect();
+        rng.shuffle(&mut nodes);
+        for pair in nodes.windows(2) {
+            if let Some(p) = pair[0].pointer() {
+                *p.add(2) = pair[1].0;
+            }
+        }
+        nodes[0]
     }
 }
 
@@ -85,6 +102,8 @@ unsafe fn copy_by_hash_map(dest: *mut Control, root: Raw) -> Raw {
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     Copy,
+    /// From a region that other threads may read.
+    CopyShared,
     Move,
     HashMap,
 }
@@ -94,9 +113,14 @@ fn migrate(t: &mut Timer, build: Build, n: usize, how: How, most: usize) -> u64 
     unsafe {
         let source = life::create();
         let mut roots = [build(source, n)];
+        if how == How::CopyShared {
+            life::share(source);
+        }
         let dest = life::create();
         t.time(|| match how {
-            How::Copy => transmigrate::copy(dest, &mut roots).expect("memory is out"),
+            How::Copy | How::CopyShared => {
+                transmigrate::copy(dest, &mut roots).expect("memory is out")
+            }
             How::Move => transmigrate::take(dest, source, &mut roots).expect("memory is out"),
             How::HashMap => roots[0] = copy_by_hash_map(dest, roots[0]),
         });
@@ -116,8 +140,13 @@ fn add_shape(
     slow: bool,
 ) {
     let most = nodes.min(1_000_000) as usize;
-    for (subject, how) in [("move", How::Move), ("copy", How::Copy), ("hash-map", How::HashMap)] {
-        if how == How::HashMap && slow {
+    for (subject, how) in [
+        ("move", How::Move),
+        ("copy", How::Copy),
+        ("copy-shared", How::CopyShared),
+        ("hash-map", How::HashMap),
+    ] {
+        if slow && matches!(how, How::HashMap | How::CopyShared) {
             continue;
         }
         bench.add_timed(name, subject, nodes, move |t| migrate(t, build, n, how, most));
@@ -167,12 +196,60 @@ fn splice(bench: &mut Bench<'static>, name: &'static str, n: usize) {
     }
 }
 
+/// How a region is left of which something survives.
+#[derive(Clone, Copy, PartialEq)]
+enum Exit {
+    /// As [`barrier::exit_with`] chooses.
+    Choose,
+    Move,
+    Splice,
+}
+
+/// A list of which `sixteenths` survive, in one piece; the rest is garbage.
+fn mostly_garbage(r: *mut Control, n: usize, sixteenths: usize) -> Raw {
+    list(r, n - n / 16 * sixteenths);
+    list(r, n / 16 * sixteenths)
+}
+
+/// Leaving a region and, in time, its heir, which pays for what it was left.
+fn exits(bench: &mut Bench<'static>, name: &'static str, sixteenths: usize) {
+    const N: usize = 20_000;
+    for (subject, how) in [("choose", Exit::Choose), ("move", Exit::Move), ("splice", Exit::Splice)]
+    {
+        bench.add_timed(name, subject, N as u64, move |t| {
+            // SAFETY: both regions are open until their exits; a moved child is only left.
+            unsafe {
+                let (heir, child) = (life::create(), life::create());
+                let mut roots = [mostly_garbage(child, N, sixteenths)];
+                t.time(|| match how {
+                    Exit::Choose => {
+                        barrier::exit_with(child, heir, &mut roots).expect("memory is out");
+                    }
+                    Exit::Move => {
+                        transmigrate::take(heir, child, &mut roots).expect("memory is out");
+                        life::exit(child);
+                    }
+                    Exit::Splice => assert!(life::splice(child, heir), "not spliced"),
+                });
+                let sum = check(roots[0], N);
+                t.time(|| life::exit(heir));
+                sum
+            }
+        });
+    }
+}
+
 /// Adds the workloads.
 pub fn add(bench: &mut Bench<'static>, quick: bool) {
     add_shape(bench, "transmigrate-tree", tree, 15, 32_767, false);
     add_shape(bench, "transmigrate-wide", wide, 100, 101, false);
     add_shape(bench, "transmigrate-list", list, 1000, 1000, false);
     add_shape(bench, "transmigrate-cycles", cycle, 1000, 1000, false);
+    add_shape(bench, "transmigrate-shuffled", shuffled, 1000, 1000, false);
+    exits(bench, "exit-few", 1);
+    exits(bench, "exit-quarter", 4);
+    exits(bench, "exit-half", 8);
+    exits(bench, "exit-all", 16);
     for (name, n) in [
         ("list-1e4", 10_000),
         ("list-1e5", 100_000),

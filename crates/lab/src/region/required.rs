@@ -23,7 +23,7 @@ const fn within(
     Requirement { workload, subject, against: (workload, against), at_least }
 }
 
-const REQUIRED: [Requirement; 35] = [
+const REQUIRED: [Requirement; 37] = [
     within("typed-int", "typed", "bump", 1.0 / 1.25),
     within("typed-float", "typed", "bump", 1.0 / 1.25),
     within("small-objects", "typed", "bump", 1.0 / 1.25),
@@ -47,9 +47,11 @@ const REQUIRED: [Requirement; 35] = [
     within("transmigrate-tree", "move", "memcpy", 0.25),
     within("transmigrate-list", "move", "memcpy", 0.25),
     within("transmigrate-cycles", "move", "memcpy", 0.25),
+    within("transmigrate-wide", "move", "memcpy", 0.25),
     within("transmigrate-tree", "copy", "memcpy", 0.25),
     within("transmigrate-list", "copy", "memcpy", 0.25),
     within("transmigrate-cycles", "copy", "memcpy", 0.25),
+    within("transmigrate-wide", "copy", "memcpy", 0.25),
     within("transmigrate-tree", "move", "hash-map", 10.0),
     within("transmigrate-list", "move", "hash-map", 10.0),
     within("transmigrate-cycles", "move", "hash-map", 10.0),
