@@ -28,6 +28,8 @@ enum Part {
     },
     Tree(u32),
     Array(usize),
+    /// An array of pairs made one after another.
+    Row(usize),
     Large,
     Aligned,
     Float(f64),
@@ -43,6 +45,7 @@ fn part() -> impl Strategy<Value = Part> {
             .prop_map(|(up, len, ways_in)| Part::List { up, len, ways_in }),
         2 => (1..8u32).prop_map(Part::Tree),
         2 => (0..6usize).prop_map(Part::Array),
+        1 => (1..20usize).prop_map(Part::Row),
         1 => Just(Part::Large),
         1 => Just(Part::Aligned),
         1 => (-1e9..1e9).prop_map(Part::Float),
@@ -74,6 +77,11 @@ unsafe fn make(r: *mut Control, part: &Part) -> Vec<Raw> {
             }
             Part::Tree(depth) => vec![batch::tree(r, *depth, small)],
             Part::Array(len) => vec![batch::array(r, *len, small)],
+            Part::Row(n) => {
+                let row = batch::array(r, *n, |i| objects::pair(r, small(i), Raw::NIL));
+                let pair = *row.pointer().unwrap().add(1 + n / 2);
+                vec![Raw(pair), row]
+            }
             Part::Large => vec![batch::array(r, 3000, small)],
             Part::Aligned => {
                 let size = types::record(aligned()).size as usize;

@@ -25,6 +25,9 @@ mod vectors {
     pub(super) unsafe fn level(_: *mut u64, _: *mut u64, _: *mut u64, _: usize) -> usize {
         0
     }
+    pub(super) unsafe fn row(_: *mut u64, _: *mut u64, _: *mut u64, _: usize) -> usize {
+        0
+    }
     pub(super) unsafe fn leaves(_: *const u64, _: usize) -> usize {
         0
     }
@@ -60,6 +63,21 @@ pub(super) unsafe fn level(at: *mut u64, p: *mut u64, q: *mut u64, most: usize) 
     }
     // SAFETY: the caller's contract; the vectors are there.
     unsafe { vectors::level(at, p, q, most / 4) }
+}
+
+/// Forwards slots from `at` on that point to uncopied pairs side by side in their order, the first of
+/// them at `p`, and copies these to `q`: a row of an array. At most `most`.
+///
+/// # Safety
+/// `most` slots of a copy lie at `at`; as many pairs lie in the source's memory from `p` on, and have
+/// room at `q`.
+#[inline]
+pub(super) unsafe fn row(at: *mut u64, p: *mut u64, q: *mut u64, most: usize) -> usize {
+    if most < 4 || !vectors::there() {
+        return 0;
+    }
+    // SAFETY: the caller's contract; the vectors are there.
+    unsafe { vectors::row(at, p, q, most / 4) }
 }
 
 /// How many of the `most` objects from `at` on are pairs of immediates, as far as it is found four at a
@@ -315,6 +333,42 @@ mod vectors {
                 }
                 want = add(want, step);
                 (at, p, q, done) = (at.add(12), p.add(24), q.add(24), done + 1);
+            }
+        }
+        4 * done
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(in super::super) unsafe fn row(
+        mut at: *mut u64,
+        mut p: *mut u64,
+        mut q: *mut u64,
+        blocks: usize,
+    ) -> usize {
+        let (a, b) = (p as i64, q as i64);
+        let mut want = words(a, a + 24, a + 48, a + 72);
+        let step = words(96, 96, 96, 96);
+        let apart = words(b - a, b - a, b - a, b - a);
+        let headers = four(ALL, [0; 4], [0; 4]);
+        let pairs = four(H, [0; 4], [0; 4]);
+        let mut done = 0;
+        // SAFETY: the caller's contract.
+        unsafe {
+            while done < blocks {
+                let slots = _mm256_loadu_si256(at.cast());
+                let v = load(p);
+                let wrong =
+                    _mm256_or_si256(_mm256_xor_si256(slots, want), differences(v, pairs, headers));
+                if _mm256_testz_si256(wrong, wrong) == 0 {
+                    break;
+                }
+                _mm256_storeu_si256(at.cast(), _mm256_add_epi64(slots, apart));
+                store(q, v);
+                for i in 0..4 {
+                    *p.add(3 * i) = q.add(3 * i) as u64;
+                }
+                want = _mm256_add_epi64(want, step);
+                (at, p, q, done) = (at.add(4), p.add(12), q.add(12), done + 1);
             }
         }
         4 * done

@@ -10,9 +10,6 @@
 use super::lanes;
 use super::mover::{Mover, PAIR, PAIR_BYTES};
 
-/// Nodes checked and copied together. Chosen by `allod bench region --only transmigrate-list`.
-const BLOCK: usize = 4;
-
 /// True for a car that needs no scanning and is no empty slot.
 #[inline(always)]
 fn is_immediate(word: u64) -> bool {
@@ -153,17 +150,10 @@ unsafe fn copy_run<const STRIDE: isize>(
         let mut count = lanes::run::<STRIDE>(first, to, most);
         let mut p = first.byte_offset(count as isize * STRIDE);
         let mut q = to.add(3 * count);
-        while count + BLOCK <= most && is_run::<STRIDE>(p) {
-            for i in 0..BLOCK {
-                let (from, copy) = (p.byte_offset(i as isize * STRIDE), q.add(3 * i));
-                *copy = PAIR;
-                *copy.add(1) = *from.add(1);
-                *copy.add(2) = copy.add(3) as u64;
-                *from = copy as u64;
-            }
-            p = p.byte_offset(BLOCK as isize * STRIDE);
-            q = q.add(3 * BLOCK);
-            count += BLOCK;
+        while count < most && leads_on::<STRIDE>(p) {
+            copy_one(p, q);
+            *q.add(2) = q.add(3) as u64;
+            (p, q, count) = (p.byte_offset(STRIDE), q.add(3), count + 1);
         }
         if count == 0 {
             copy_one(first, to);
@@ -175,16 +165,9 @@ unsafe fn copy_run<const STRIDE: isize>(
     }
 }
 
-/// True when a block of uncopied pairs with immediates begins here, each leading to the next.
+/// True for an uncopied pair of an immediate and the pair `STRIDE` bytes on.
 #[inline(always)]
-unsafe fn is_run<const STRIDE: isize>(p: *mut u64) -> bool {
+unsafe fn leads_on<const STRIDE: isize>(p: *mut u64) -> bool {
     // SAFETY: as in `copy_run`.
-    unsafe {
-        (0..BLOCK as isize).all(|i| {
-            let node = p.byte_offset(i * STRIDE);
-            *node == PAIR
-                && is_immediate(*node.add(1))
-                && *node.add(2) == node.byte_offset(STRIDE) as u64
-        })
-    }
+    unsafe { *p == PAIR && is_immediate(*p.add(1)) && *p.add(2) == p.byte_offset(STRIDE) as u64 }
 }

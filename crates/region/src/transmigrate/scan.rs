@@ -95,8 +95,11 @@ impl Mover<'_> {
                     let past = at.add(1 + Header(header).len());
                     at = at.add(1);
                     while at < past {
-                        hot.forward::<LOGS>(self, at, past);
-                        at = at.add(1);
+                        let row = hot.row::<LOGS>(self, at, past);
+                        if row == 0 {
+                            hot.forward::<LOGS>(self, at, past);
+                        }
+                        at = at.add(row.max(1));
                     }
                 } else {
                     hot.put(self);
@@ -278,6 +281,37 @@ impl Hot {
             }
             self.cursor = q.add(6 * scanned);
             scanned
+        }
+    }
+
+    /// Forwards slots of an array from `at` on as long as they point to uncopied pairs side by side in
+    /// their order; how many.
+    #[inline(always)]
+    unsafe fn row<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        at: *mut u64,
+        past: *mut u64,
+    ) -> usize {
+        let slots = (past as usize - at as usize) / 8;
+        // SAFETY: slots lie up to `past`; `holds` vouches for the first one's object.
+        unsafe {
+            if slots < 4 || *at.add(3) != (*at).wrapping_add(72) || !self.holds(*at) {
+                return 0;
+            }
+            let (p, q) = (*at as *mut u64, self.cursor);
+            let source = (self.base + 8 * self.words - p as u64) as usize / PAIR_BYTES;
+            let room = (self.limit as usize - q as usize) / PAIR_BYTES;
+            if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+                mover.stop();
+                return slots;
+            }
+            let forwarded = lanes::row(at, p, q, slots.min(source).min(room));
+            if LOGS {
+                self.run_end = p.add(3 * forwarded);
+            }
+            self.cursor = q.add(3 * forwarded);
+            forwarded
         }
     }
 

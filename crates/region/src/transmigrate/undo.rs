@@ -89,9 +89,15 @@ impl Log {
 }
 
 unsafe fn restore_pairs(mut p: *mut u64, end: *mut u64) {
-    while p < end {
-        // SAFETY: between the callers' bounds lie pairs.
-        unsafe {
+    // SAFETY: between the callers' bounds lie pairs.
+    unsafe {
+        while end as usize - p as usize >= 8 * PAIR_BYTES {
+            for i in 0..8 {
+                *p.byte_add(i * PAIR_BYTES) = PAIR;
+            }
+            p = p.byte_add(8 * PAIR_BYTES);
+        }
+        while p < end {
             *p = PAIR;
             p = p.byte_add(PAIR_BYTES);
         }
