@@ -247,30 +247,28 @@ mod vectors {
     }
 
     #[target_feature(enable = "avx2")]
-    pub(in super::super) unsafe fn run_down(
-        first: *mut u64,
-        mut q: *mut u64,
-        blocks: usize,
-    ) -> usize {
+    pub(in super::super) unsafe fn run_down(first: *mut u64, to: *mut u64, blocks: usize) -> usize {
         // The block's lowest pair is its last.
         let mut p = first.wrapping_sub(9);
-        let (a, b) = (p as i64, q as i64);
+        let (a, b) = (p as i64, to as i64);
         let mask = four(ALL, [0; 4], [ALL; 4]);
         let mut want = four(H, [0; 4], [a - 24, a, a + 24, a + 48]);
         let back = four(0, [0; 4], [-96; 4]);
         let mut copy = four(H, [0; 4], [b + 24, b + 48, b + 72, b + 96]);
         let step = four(0, [0; 4], [96; 4]);
-        let mut done = 0;
+        // As a number, so that one register serves as the address and as what is stored.
+        let mut q = to as u64;
+        let end = q + 96 * blocks as u64;
         // SAFETY: the caller's contract.
         unsafe {
-            while done < blocks {
+            while q != end {
                 let v = load(p);
                 if !equal_with_immediates(v, want, mask) {
                     break;
                 }
                 // The cars change places: the last pair's becomes the first's.
                 store(
-                    q,
+                    q as *mut u64,
                     [
                         _mm256_blend_epi32(copy[0], _mm256_permute4x64_epi64(v[2], 0b1000), 0x0C),
                         _mm256_blend_epi32(
@@ -286,13 +284,13 @@ mod vectors {
                     ],
                 );
                 for i in 0..4 {
-                    *p.add(9 - 3 * i) = q.add(3 * i) as u64;
+                    *p.add(9 - 3 * i) = q + 24 * i as u64;
                 }
                 (want, copy) = (add(want, back), add(copy, step));
-                (p, q, done) = (p.wrapping_sub(12), q.add(12), done + 1);
+                (p, q) = (p.wrapping_sub(12), q + 96);
             }
         }
-        4 * done
+        (q - to as u64) as usize / 24
     }
 
     #[target_feature(enable = "avx2")]
