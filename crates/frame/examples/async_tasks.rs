@@ -6,6 +6,7 @@
 use allocator_api2::alloc::{Allocator, Global};
 use allocator_api2::{boxed::Box, vec::Vec};
 use allod_frame::task::{self, TaskAlloc, TaskArena};
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc;
@@ -82,12 +83,13 @@ fn nanoseconds(mut work: impl FnMut()) -> f64 {
 fn prices() {
     let mut arena = TaskArena::new();
     println!("take an arena and give it back {:6.1} ns", nanoseconds(|| drop(TaskArena::new())));
-    println!("open it for a poll             {:6.1} ns", nanoseconds(|| arena.enter(|| ())));
-    let boxed = arena.enter(|| nanoseconds(|| drop(std::hint::black_box(task::boxed(7u64)))));
+    let open = nanoseconds(|| drop(arena.enter(|| TaskAlloc::try_current().map(black_box))));
+    println!("open it and look it up         {open:6.1} ns");
+    let boxed = arena.enter(|| nanoseconds(|| drop(black_box(task::boxed(7u64)))));
     println!("box a number and drop it       {boxed:6.1} ns");
     let kept = arena.enter(|| nanoseconds(|| drop(task::keep(|f| f.alloc(7u64)))));
     println!("keep a number                  {kept:6.1} ns");
-    let heap = nanoseconds(|| drop(std::hint::black_box(std::boxed::Box::new(7u64))));
+    let heap = nanoseconds(|| drop(black_box(std::boxed::Box::new(7u64))));
     println!("box it on the heap             {heap:6.1} ns");
 }
 

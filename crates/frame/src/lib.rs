@@ -146,3 +146,8 @@ pub use stream::{Asset, Loader, stream};
 pub use string::FrameString;
 pub use team::{Entered, Team, Workers};
 pub use zero::Zeroable;
+
+/// The programs in `docs/frames.md` are compiled and run.
+#[cfg(all(doctest, feature = "tokio", feature = "bevy", feature = "rapier"))]
+#[doc = include_str!("../../../docs/frames.md")]
+mod page {}

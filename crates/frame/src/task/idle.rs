@@ -11,10 +11,12 @@ use std::vec::Vec;
 
 /// Idle arenas that a thread keeps for itself.
 const OWN: usize = 16;
+/// Idle arenas in the list of all that keep their chunks.
+const WITH_CHUNKS: usize = 256;
 /// Idle arenas in the list of all; more are freed.
-const ALL: usize = 256;
+const ALL: usize = 4096;
 /// An idle arena keeps at most this many bytes of chunks.
-const KEPT_BYTES: usize = 1 << 20;
+const KEPT_BYTES: usize = 256 << 10;
 
 /// An idle arena.
 struct Idle(NonNull<Shared>);
@@ -64,13 +66,17 @@ pub(super) fn put(shared: NonNull<Shared>) {
 }
 
 fn put_in_list(idle: Idle) {
-    let mut list = list();
-    if list.len() < ALL {
-        return list.push(idle);
-    }
-    drop(list);
+    let listed = list().len();
     // SAFETY: idle, and in no list.
-    unsafe { Shared::free(idle.0) };
+    unsafe {
+        if listed >= ALL {
+            return Shared::free(idle.0);
+        }
+        if listed >= WITH_CHUNKS {
+            Shared::trim_above(idle.0, 0);
+        }
+    }
+    list().push(idle);
 }
 
 /// Frees the idle arenas of the calling thread and of the list that all threads share.

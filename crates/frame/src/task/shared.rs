@@ -8,12 +8,10 @@ use crate::frame::Frame;
 use crate::guard::FrameGuard;
 use allod_frame_core::chunk::CHUNK_ALIGN;
 use allod_heap::span::{self, Kind};
-use core::alloc::Layout;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::alloc::{alloc, dealloc};
 
 /// Bytes of the first chunk, with its header. Small tasks need no other, so that a hundred thousand of
 /// them cost 2 KiB each and not the two pages that a span's first use touches.
@@ -55,18 +53,13 @@ impl Shared {
 
     /// A new arena, idle.
     fn new() -> Result<NonNull<Shared>, OutOfMemory> {
-        let layout = Layout::new::<Shared>();
-        // SAFETY: the layout has a size.
-        let place = NonNull::new(unsafe { alloc(layout) }).ok_or(OutOfMemory)?.cast::<Shared>();
-        let free_place = || {
-            // SAFETY: allocated above.
-            unsafe { dealloc(place.as_ptr().cast(), layout) };
-        };
+        let block = allod_heap::aligned_alloc(align_of::<Shared>(), size_of::<Shared>());
+        let place = NonNull::new(block).ok_or(OutOfMemory)?.cast::<Shared>();
         // SAFETY: the block has room for all fields, and `first` is the arena's alone until it is
         // destroyed with the block.
         unsafe {
             let first = (&raw mut (*place.as_ptr()).first).cast::<u8>();
-            let arena = Arena::try_new_on(first, FIRST).inspect_err(|_| free_place())?;
+            let arena = Arena::try_new_on(first, FIRST).inspect_err(|_| allod_heap::free(block))?;
             (&raw mut (*place.as_ptr()).count).write(Count::new());
             (&raw mut (*place.as_ptr()).strayed).write(AtomicBool::new(false));
             (&raw mut (*place.as_ptr()).frame).write(UnsafeCell::new(None));
@@ -125,7 +118,7 @@ impl Shared {
         // its first chunk lies in the block.
         unsafe {
             ptr::drop_in_place((*shared.as_ptr()).arena.get());
-            dealloc(shared.as_ptr().cast(), Layout::new::<Shared>());
+            allod_heap::free(shared.as_ptr().cast());
         }
     }
 
