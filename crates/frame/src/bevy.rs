@@ -178,9 +178,28 @@ impl<'w> FrameArena<'w> {
         Some(unsafe { shared.value.as_ref() })
     }
 
-    /// Runs `work` in a scope: what it allocates goes when it returns.
+    /// Runs `work` in a scope: what it allocates goes when it returns, and may refer to the world
+    /// around, to a query's data for instance.
+    ///
+    /// ```
+    /// # use allod_frame::bevy::FrameArena;
+    /// # use bevy_ecs::prelude::*;
+    /// #[derive(Component)]
+    /// struct Name(String);
+    /// fn by_length(mut frame: FrameArena, names: Query<&Name>) {
+    ///     frame.scope(|f| {
+    ///         let names: &mut [&Name] = f.alloc_slice_from_iter(&names);
+    ///         names.sort_by_key(|name| name.0.len());
+    ///         assert_eq!(names[0].0, "a");
+    ///     });
+    /// }
+    /// # let mut world = World::new();
+    /// # world.init_resource::<allod_frame::bevy::Frames>();
+    /// # world.spawn_batch(["bee", "a"].map(|name| Name(String::from(name))));
+    /// # world.run_system_cached(by_length).unwrap();
+    /// ```
     #[inline]
-    pub fn scope<R>(&mut self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'w>) -> R) -> R {
+    pub fn scope<'env, R>(&mut self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'env>) -> R) -> R {
         self.frame.scope(work)
     }
 }

@@ -202,8 +202,9 @@ impl<'f> Frame<'f> {
         Ok(unsafe { &mut *value.as_ptr() })
     }
 
+    /// The guard of a scope within this frame.
     #[inline(always)]
-    fn nested(&mut self) -> FrameGuard<'_> {
+    pub(crate) fn nested(&mut self) -> FrameGuard<'_> {
         // SAFETY: this frame is borrowed exclusively as long as the guard is there.
         unsafe {
             let (cursor, limit) = self.position();

@@ -313,10 +313,13 @@ impl Drop for Visit<'_> {
 pub struct Entered<'t>(Visit<'t>);
 
 impl<'t> Entered<'t> {
-    /// Runs `work` in a scope of this frame: what it allocates goes when it returns.
+    /// Runs `work` in a scope of this frame: what it allocates goes when it returns, and may refer to
+    /// the world around.
     #[inline]
-    pub fn scope<R>(&mut self, work: impl for<'s> FnOnce(&'s mut Open<'s, 't>) -> R) -> R {
-        self.0.frame.scope(work)
+    pub fn scope<'env, R>(&mut self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'env>) -> R) -> R {
+        let mut guard = self.0.frame.nested();
+        // SAFETY: the scope's lifetime is the closure's own, so it cannot be exchanged for another.
+        work(unsafe { guard.frame_mut() })
     }
 }
 
