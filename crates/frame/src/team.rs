@@ -181,7 +181,7 @@ impl Team {
         if segment.is_null() {
             segment = install(&self.segments[k], FIRST << k);
         }
-        segment.wrapping_add(index - (FIRST << k) + FIRST)
+        segment.wrapping_add(index + FIRST - (FIRST << k))
     }
 
     /// A visit to the calling thread's frame.
