@@ -395,6 +395,11 @@ fn targets(report: &Report) -> String {
             flat.map(|(a, b)| a / b),
             0.9,
         );
+        line(
+            &format!("threads-{n}: limit / allod, as flat as the machine: at least 0.91"),
+            ratio(&format!("threads-{n}"), LIMIT),
+            1.0 / 1.1,
+        );
     }
     for (align, share) in waste() {
         let need = if align == 1 { "at most 2 %" } else { "reported" };
