@@ -14,9 +14,13 @@ cargo build --quiet --locked --profile checked --manifest-path "$root/Cargo.toml
     --package allod-frame --features asan,valgrind --example misuse
 rust=$root/target/checked/examples/misuse
 asan=$(gcc -print-file-name=libasan.so)
+have clang++ clang
+clang++ -x c++ -std=c++17 "${flags[@]:1}" -fsanitize=address -o "$work/cxx-asan" "$misuse" -x none \
+    "${link[@]}"
 
 # Rust's stable compiler does not instrument; the runtime looks into the functions that it replaces.
 c_asan() { env ASAN_OPTIONS=detect_leaks=0 "$work/c-asan" "$1"; }
+cxx_asan() { env ASAN_OPTIONS=detect_leaks=0 "$work/cxx-asan" "$1"; }
 rust_asan() { env ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$rust" "$1"; }
 c_memcheck() { valgrind -q --error-exitcode=9 "$work/c-memcheck" "$1"; }
 rust_memcheck() { valgrind -q --error-exitcode=9 "$rust" "$1"; }
@@ -29,7 +33,7 @@ seen() {
         tee /dev/stderr | grep -qE "$report"
 }
 
-for run in c_asan rust_asan c_memcheck rust_memcheck; do
+for run in c_asan cxx_asan rust_asan c_memcheck rust_memcheck; do
     case $run in
         *asan) report=use-after-poison ;;
         *) report='Invalid read' ;;

@@ -5,6 +5,7 @@ use allod_frame::budgets::{self, Event, Level, Limits, Of, Whose};
 use allod_frame::tags::Tag;
 use allod_frame::{Arena, Team, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The callback and the program's budget are the whole process's: one test at a time.
@@ -156,6 +157,43 @@ fn the_programs_budget_holds_for_all_threads_together() {
     // Four times the limit was asked for. What threads hold reserved is at most a 32nd each.
     assert!((LIMIT * 7 / 8..=LIMIT).contains(&given), "{given} of {LIMIT}");
     assert_eq!(budgets::used(Of::Program), before, "the team's frame ended on another thread");
+}
+
+#[test]
+fn threads_that_allocate_and_end_frames_at_once_never_exceed_the_limit_and_put_all_back() {
+    static TAGS: [Tag; 2] = [Tag::new("b-threads"), Tag::new("b-threads/part")];
+    let _alone = alone();
+    const LIMIT: usize = 400_000;
+    budgets::set(Of::Tag(&TAGS[0]), hard(LIMIT));
+    let live = AtomicUsize::new(0);
+    let refused = AtomicUsize::new(0);
+    std::thread::scope(|s| {
+        for thread in 0..4 {
+            let (live, refused) = (&live, &refused);
+            s.spawn(move || {
+                let mut arena = Arena::new();
+                for round in 0..300 {
+                    arena.frame(|f| {
+                        let mut ours = 0;
+                        for i in 0..40 {
+                            let bytes = (thread * 7919 + round * 104_729 + i * 1299) % 9000;
+                            let _tagged = TAGS[i % 2].enter();
+                            if f.try_alloc_slice_fill(bytes, 1u8).is_ok() {
+                                ours += bytes;
+                                let live = live.fetch_add(bytes, SeqCst) + bytes;
+                                assert!(live <= LIMIT, "{live} in use");
+                            } else {
+                                refused.fetch_add(1, SeqCst);
+                            }
+                        }
+                        live.fetch_sub(ours, SeqCst);
+                    });
+                }
+            });
+        }
+    });
+    assert_eq!(budgets::used(Of::Tag(&TAGS[0])), 0);
+    assert!(refused.into_inner() < 4 * 300 * 40 / 2, "most are served");
 }
 
 #[test]

@@ -81,12 +81,9 @@ impl Account {
 
     /// Takes bytes out of the budget; false, and nothing taken, when that exceeds the hard limit.
     pub(super) fn take(&self, bytes: usize, may_exceed: bool) -> bool {
-        let used = self.used.fetch_add(bytes, Relaxed).saturating_add(bytes);
-        if used > self.hard.load(Relaxed) && !may_exceed {
-            self.used.fetch_sub(bytes, Relaxed);
-            return false;
-        }
-        true
+        let hard = if may_exceed { usize::MAX } else { self.hard.load(Relaxed) };
+        let more = |used: usize| used.checked_add(bytes).filter(|used| *used <= hard);
+        self.used.fetch_update(Relaxed, Relaxed, more).is_ok()
     }
 
     /// Puts bytes back.

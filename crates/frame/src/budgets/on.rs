@@ -9,13 +9,13 @@
 //!  allocation -> credit of (thread, tag)     one compare, no atomic read-modify-write
 //!                  | used up
 //!                  v
-//!                tag -> tags above -> thread -> program      fetch_add each, against the hard limits
+//!                tag -> tags above -> thread -> program      one compare-and-swap each
 //! ```
 //!
 //! **Credit.** Far from every limit a thread reserves more than it needs (a 32nd of the room up to
 //! the next limit, at most 64 KiB) and allocates from that. Within 128 KiB of a limit it reserves
 //! exactly. So limits are exact for one thread; among several a limit may be met earlier by what the
-//! others hold reserved, and never later.
+//! others hold reserved for each of their tags, and never later.
 
 mod account;
 mod event;
