@@ -339,20 +339,26 @@ pub unsafe fn merge(r: *mut Control, heir: *mut Control) -> bool {
     }
 }
 
-/// The heir keeps what the region kept: the regions its values may point into.
+/// The heir keeps what the region held: the regions its values may point into. False, with nothing
+/// changed, when one of those holds the heir; also when memory is out, and then the heir may keep some of
+/// them already, which does no harm.
 unsafe fn inherit_holds(r: *mut Control, heir: *mut Control) -> bool {
+    let mut ok = true;
     // SAFETY: the caller owns both; what they hold is alive.
     unsafe {
-        let mut k = (*r).kept;
-        while !k.is_null() {
-            if slots::last_heir((*k).region) != heir && !keep(heir, (*k).region) {
-                return false;
-            }
-            k = (*k).next;
+        each_held(r, |held| {
+            let held = slots::last_heir(held);
+            ok = held == heir || !may_hold(held, heir);
+            ok
+        });
+        if ok {
+            each_held(r, |held| {
+                ok = slots::last_heir(held) == heir || keep(heir, held);
+                ok
+            });
         }
-        let up = (*r).parent;
-        up.is_null() || slots::last_heir(up) == heir || keep(heir, up)
     }
+    ok
 }
 
 /// Leaves `r`'s scope and hands all its memory to `heir`: the splice. Constant cost.

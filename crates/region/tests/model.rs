@@ -1,6 +1,8 @@
 //! Regions against models: any graph keeps its shape one-to-one however it travels, and a dictionary
 //! behaves as a list of pairs.
 
+mod shadow;
+
 use allod_region::{Raw, Region, Value, region_of};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -164,6 +166,13 @@ proptest! {
             // SAFETY: the value is alive in the new home.
             same_shape(&graph, 0, unsafe { Value::from_raw(root) }, &home);
         }
+    }
+
+    #[test]
+    fn regions_live_hold_and_keep_the_closure_rule_in_any_sequence(
+        bytes in prop::collection::vec(any::<u8>(), 0..1600),
+    ) {
+        shadow::run_bytes(&bytes);
     }
 
     #[test]
