@@ -169,15 +169,18 @@ pub unsafe fn exit_with(
         }
         writable(heir)?;
         let alone = (*r).counts.only_open() && !(*r).counts.is_shared();
-        if !alone {
-            transmigrate::copy(heir, roots)?;
-        } else if !transmigrate::take_at_most(heir, r, roots, worth_copying(r))? {
-            if splice(r, heir) {
-                return Ok(());
+        if alone {
+            if !transmigrate::take_at_most(heir, r, roots, worth_copying(r))? {
+                if splice(r, heir) {
+                    return Ok(());
+                }
+                transmigrate::take(heir, r, roots)?;
             }
-            transmigrate::take(heir, r, roots)?;
+            crate::validate::prove_closed(r, roots);
+        } else {
+            // Whatever holds the region may be what the roots rest on: its heir, for one.
+            transmigrate::copy(heir, roots)?;
         }
-        crate::validate::prove_closed(r, roots);
         exit(r);
         Ok(())
     }

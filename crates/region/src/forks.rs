@@ -2,7 +2,7 @@
 //!
 //! All locks are taken before a fork and released after it, in parent and child. None of them is ever
 //! taken while another of them is held, so their order does not matter; the heap's own are taken after
-//! these.
+//! these, as everywhere else.
 
 use crate::{pool, slots, symbol, types, validate};
 use allod_os::{lock::Lock, thread};
@@ -37,6 +37,10 @@ fn register() {
     PREPARING.with(|| {
         if !PREPARED.load(Acquire) {
             pool::register_exit();
+            // What is registered last is called first before a fork. The heap registers with its first
+            // block, so it must have one now: its locks are taken inside these and never around them.
+            // SAFETY: the block is freed once.
+            unsafe { allod_heap::free(allod_heap::malloc(1)) };
             thread::at_fork(before, after, after);
             PREPARED.store(true, Release);
         }
