@@ -8,9 +8,10 @@ fn hash(v: Value<'_>) -> u64 {
 }
 
 fn equal(a: Value<'_>, b: Value<'_>) -> bool {
-    assert_eq!(a == b, b == a);
-    assert!(a != b || hash(a) == hash(b), "{a} and {b} are equal, and their hashes are not");
-    a == b
+    let (there, back) = (a == b, b == a);
+    assert_eq!(there, back, "{a} and {b}");
+    assert!(!there || hash(a) == hash(b), "{a} and {b} are equal, and their hashes are not");
+    there
 }
 
 /// On a stack that recursion would overflow.
