@@ -31,12 +31,17 @@
 //! | [`thread`] | an arena a thread, found without a lock or hashing |
 //! | [`team`](Team) | one begin and one end for the frames of all threads |
 //! | [`phases`](Phases) | named parts of a frame, for reports |
-//! | `tags` | which part of the program allocates how much (feature `tags`) |
+//! | `tags`, `stats` | which part of the program allocates how much; how much in all (features of these names) |
+//! | `budgets` | limits for the memory in use, of a tag, a thread, the program (feature `budgets`) |
+//! | `behaviour` | allocations that contradict their intent (feature `behaviour`) |
 //! | `task` | arenas of asynchronous tasks and of requests (feature `tokio`) |
 //! | `bevy` | frames in bevy's schedule, an arena as a system parameter (feature `bevy`) |
 //! | `rapier` | contacts of a physics world, gathered into a frame (feature `rapier`) |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
+//!
+//! The features `tracing` and `tracy` tell others of frames, phases, budgets and findings; `canaries`,
+//! `asan` and `valgrind` find misuse by unsafe code.
 //!
 //! **Invariant.** The cursor and limit live in the [`Frame`] handle on the stack; the arena keeps
 //! only where a new frame starts. A nested scope is a copy of the two words, and its end is nothing:
