@@ -49,5 +49,8 @@ for mistake in after-shrink after-thread-end; do
     check "c_asan sees a read: $mistake" seen use-after-poison c_asan "$mistake"
     check "c_memcheck sees a read: $mistake" seen 'Invalid read' c_memcheck "$mistake"
 done
+check "rust_asan sees a read of a block that was freed within its frame" seen use-after-poison \
+    rust_asan freed-block
+check "rust_memcheck sees it too" seen 'Invalid read' rust_memcheck freed-block
 check "rust_memcheck sees a value that was not initialised" seen uninitialised rust_memcheck \
     not-initialised

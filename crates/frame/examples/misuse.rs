@@ -3,7 +3,8 @@
 //!
 //! `cargo run -p allod-frame --features asan,valgrind --example misuse -- MISTAKE`
 
-use allod_frame::Arena;
+use allocator_api2::boxed::Box;
+use allod_frame::{Arena, Blocks};
 use std::hint::black_box;
 
 /// Reads 8 bytes as C would, by a function that AddressSanitizer's runtime looks into.
@@ -38,6 +39,14 @@ pub fn main() {
         "after-end" => {
             guard.end();
             read(block)
+        }
+        "freed-block" => {
+            let blocks = Blocks::new(guard.frame());
+            let boxed = Box::new_in([6u8; 30], &blocks);
+            let kept = boxed.as_ptr();
+            drop(boxed);
+            let again = read(Box::new_in([7u8; 32], &blocks).as_ptr().wrapping_add(8));
+            again ^ read(kept.wrapping_add(16))
         }
         "not-initialised" => {
             let room = guard.frame().alloc_uninit::<u64>();

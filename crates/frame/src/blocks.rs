@@ -1,5 +1,6 @@
 //! Blocks of a frame that are used again within it.
 
+use crate::aids;
 use crate::error::OutOfMemory;
 use crate::frame::Frame;
 use allocator_api2::alloc::{AllocError, Allocator};
@@ -66,7 +67,10 @@ unsafe impl Allocator for &Blocks<'_, '_> {
             Some((class, size)) => match NonNull::new(self.free[class].get()) {
                 Some(free) => {
                     // SAFETY: blocks in the list are ours and begin with the link.
-                    self.free[class].set(unsafe { free.as_ref().next });
+                    unsafe {
+                        self.free[class].set(free.as_ref().next);
+                        aids::used_again(free.as_ptr().cast(), size);
+                    }
                     (free.cast(), size)
                 }
                 None => {
@@ -83,10 +87,13 @@ unsafe impl Allocator for &Blocks<'_, '_> {
 
     #[inline]
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        if let Some((class, _)) = class(layout) {
+        if let Some((class, size)) = class(layout) {
             let free = block.as_ptr().cast::<Free>();
             // SAFETY: the block is ours again, aligned to 16, and has at least 16 bytes.
-            unsafe { free.write(Free { next: self.free[class].get() }) };
+            unsafe {
+                free.write(Free { next: self.free[class].get() });
+                aids::waits(block.as_ptr(), size);
+            }
             self.free[class].set(free);
         }
     }

@@ -123,6 +123,26 @@ pub(crate) unsafe fn freed(cursor: *mut u8, block: *mut u8) -> *mut u8 {
     }
 }
 
+/// A block waits for its next use within the frame: nothing but its first word may be touched.
+///
+/// # Safety
+/// A block of a frame that nobody uses, of at least a word.
+#[inline(always)]
+pub(crate) unsafe fn waits(block: *mut u8, bytes: usize) {
+    // SAFETY: the caller's contract.
+    unsafe { shadow::ended(block.add(size_of::<usize>()), bytes - size_of::<usize>()) };
+}
+
+/// A block that waited is used again.
+///
+/// # Safety
+/// As for [`waits`].
+#[inline(always)]
+pub(crate) unsafe fn used_again(block: *mut u8, bytes: usize) {
+    // SAFETY: the caller's contract.
+    unsafe { shadow::made(block, bytes, bytes) };
+}
+
 /// A frame's work is done, and its memory stays.
 ///
 /// # Panics
