@@ -1,6 +1,7 @@
 //! Promotion: values that leave their frame on purpose.
 
 use crate::behaviour;
+use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
 use crate::located;
 use crate::pool::{Handle, Pool};
@@ -54,7 +55,21 @@ impl Frame<'_> {
     #[inline]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn promote_to_pool<T: Clone>(&self, value: &T, pool: &mut Pool<T>) -> Handle<T> {
+        or_panic(self.try_promote_to_pool(value, pool))
+    }
+
+    /// [`promote_to_pool`](Frame::promote_to_pool) that returns an error when memory is out.
+    ///
+    /// # Errors
+    /// When memory is out.
+    #[inline]
+    #[cfg_attr(feature = "located", track_caller)]
+    pub fn try_promote_to_pool<T: Clone>(
+        &self,
+        value: &T,
+        pool: &mut Pool<T>,
+    ) -> Result<Handle<T>, OutOfMemory> {
         behaviour::promoted(size_of::<T>(), located::here());
-        pool.insert(value.clone())
+        pool.try_insert(value.clone())
     }
 }

@@ -1,6 +1,7 @@
 //! Scratch arenas that outlive frames.
 
 use crate::arena::Arena;
+use crate::error::{OutOfMemory, or_panic};
 use core::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 use std::vec::Vec;
@@ -40,8 +41,17 @@ impl Scratch {
     /// When memory is out.
     #[must_use]
     pub fn take(&self) -> Lent<'_> {
+        or_panic(self.try_take())
+    }
+
+    /// [`take`](Scratch::take) that returns an error when there is no memory for a new arena.
+    ///
+    /// # Errors
+    /// When memory is out.
+    pub fn try_take(&self) -> Result<Lent<'_>, OutOfMemory> {
         let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Lent { arena: Some(idle.unwrap_or_default()), scratch: self }
+        let arena = idle.map_or_else(Arena::try_new, Ok)?;
+        Ok(Lent { arena: Some(arena), scratch: self })
     }
 
     /// Gives the memory of all idle arenas back to the heap.

@@ -1,5 +1,6 @@
 //! Pools shared between threads.
 
+use crate::error::{OutOfMemory, or_panic};
 use crate::pool::{Handle, Pool};
 use crate::thread;
 use core::fmt;
@@ -55,9 +56,18 @@ impl<T> SharedPool<T> {
     /// When memory is out.
     #[cfg_attr(feature = "located", track_caller)]
     pub fn insert(&self, value: T) -> SharedHandle<T> {
+        or_panic(self.try_insert(value))
+    }
+
+    /// [`insert`](SharedPool::insert) that returns an error when memory is out.
+    ///
+    /// # Errors
+    /// When memory is out; the object is dropped then.
+    #[cfg_attr(feature = "located", track_caller)]
+    pub fn try_insert(&self, value: T) -> Result<SharedHandle<T>, OutOfMemory> {
         let shard = thread::index().unwrap_or(0) % self.shards.len();
-        let handle = self.lock(shard).insert(value);
-        SharedHandle { shard: shard as u32, handle }
+        let handle = self.lock(shard).try_insert(value)?;
+        Ok(SharedHandle { shard: shard as u32, handle })
     }
 
     /// Runs `work` on an object, unless it was removed. The object's shard is locked meanwhile: do

@@ -115,7 +115,7 @@ impl Team {
     #[inline]
     #[must_use]
     pub fn enter(&self) -> Entered<'_> {
-        Entered(self.visit())
+        Entered(or_panic(self.visit()))
     }
 
     /// Ends the frames of all threads. Values registered for drop are dropped by the calling thread,
@@ -186,8 +186,8 @@ impl Team {
 
     /// A visit to the calling thread's frame.
     #[inline]
-    fn visit(&self) -> Visit<'_> {
-        let slot = or_panic(self.idle_slot());
+    fn visit(&self) -> Result<Visit<'_>, OutOfMemory> {
+        let slot = self.idle_slot()?;
         // SAFETY: the slot is this thread's and not busy; its position is of its own arena.
         unsafe {
             (*slot).busy = true;
@@ -197,7 +197,7 @@ impl Team {
             } else {
                 Frame::resume(core, (*slot).cursor, (*slot).limit, (*slot).drops)
             };
-            Visit { frame, slot }
+            Ok(Visit { frame, slot })
         }
     }
 
@@ -346,7 +346,16 @@ impl<'f> Workers<'f, '_> {
     /// When memory is out.
     #[inline]
     pub fn with<R>(&self, work: impl FnOnce(&Frame<'f>) -> R) -> R {
-        work(&self.visit().frame)
+        or_panic(self.try_with(work))
+    }
+
+    /// [`with`](Workers::with) that returns an error when there is no memory for the thread's arena.
+    ///
+    /// # Errors
+    /// When memory is out; `work` is not called then.
+    #[inline]
+    pub fn try_with<R>(&self, work: impl FnOnce(&Frame<'f>) -> R) -> Result<R, OutOfMemory> {
+        Ok(work(&self.visit()?.frame))
     }
 
     /// Runs `work` in a scope of the calling thread's frame: what it allocates goes when it returns.
@@ -355,7 +364,7 @@ impl<'f> Workers<'f, '_> {
     /// When memory is out.
     #[inline]
     pub fn scope<R>(&self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'f>) -> R) -> R {
-        let visit = self.visit();
+        let visit = or_panic(self.visit());
         let (core, (cursor, limit)) = (visit.frame.core, visit.frame.position());
         // SAFETY: the visit's frame is not used before the scope has ended.
         let scope = unsafe { Frame::resume(core, cursor, limit, ptr::null_mut()) };
@@ -365,7 +374,7 @@ impl<'f> Workers<'f, '_> {
     }
 
     #[inline]
-    fn visit(&self) -> Visit<'f> {
+    fn visit(&self) -> Result<Visit<'f>, OutOfMemory> {
         self.team.visit()
     }
 }

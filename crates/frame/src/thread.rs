@@ -3,7 +3,7 @@
 //! A thread's arenas are made at its first use and freed when the thread ends. A frame takes one and
 //! puts it back, so that frames opened inside others (by a library, say) get arenas of their own.
 
-use crate::error::or_panic;
+use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
 use crate::guard::FrameGuard;
 use crate::located;
@@ -29,11 +29,23 @@ pub use allod_frame_core::thread::{MAX_THREADS, index, trim};
 #[inline]
 #[cfg_attr(feature = "located", track_caller)]
 pub fn frame<'env, R>(work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> R) -> R {
-    let taken = or_panic(Taken::take());
+    or_panic(try_frame(work))
+}
+
+/// [`frame`] that returns an error when there is no memory for the thread's arena.
+///
+/// # Errors
+/// When memory is out or [`MAX_THREADS`] threads have numbers; `work` is not called then.
+#[inline]
+#[cfg_attr(feature = "located", track_caller)]
+pub fn try_frame<'env, R>(
+    work: impl for<'f> FnOnce(&'f mut Open<'f, 'env>) -> R,
+) -> Result<R, OutOfMemory> {
+    let taken = Taken::take()?;
     // SAFETY: the core is ours until `taken` is dropped, which happens after the guard's drop.
     unsafe {
         (*taken.core.as_ptr()).frames += 1;
         let mut guard = FrameGuard::begin(Frame::start(taken.core), located::here());
-        work(guard.frame_mut())
+        Ok(work(guard.frame_mut()))
     }
 }

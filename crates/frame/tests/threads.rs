@@ -129,3 +129,18 @@ fn what_may_move_and_be_shared_can() {
     shares::<allod_frame::Asset>();
     shares::<allod_frame::Workers<'_, '_>>();
 }
+
+#[test]
+fn the_try_twins_do_what_the_others_do() {
+    assert_eq!(thread::try_frame(|f| *f.alloc(1)), Ok(1));
+    let mut team = Team::new();
+    assert_eq!(team.frame(|workers| workers.try_with(|f| *f.alloc(2))), Ok(2));
+    let pool = allod_frame::SharedPool::new(2);
+    let handle = pool.try_insert(3).unwrap();
+    assert_eq!(pool.get(handle), Some(3));
+    let scratch = allod_frame::Scratch::new();
+    assert_eq!(scratch.try_take().unwrap().frame(|f| *f.alloc(4)), 4);
+    let mut pool = allod_frame::Pool::new();
+    let handle = thread::frame(|f| f.try_promote_to_pool(&5, &mut pool)).unwrap();
+    assert_eq!(pool.get(handle), Some(&5));
+}
