@@ -246,3 +246,46 @@ proptest! {
         }
     }
 }
+
+/// A list of ten million, upwards and by consing, and a tree a million deep on either side, on a stack of
+/// 64 KiB.
+#[test]
+fn neither_length_nor_depth_needs_stack() {
+    let work = || {
+        // SAFETY: regions are open until their exits; a moved one is only left.
+        unsafe {
+            for shape in 0..4 {
+                let (source, dest) = (life::create(), life::create());
+                let n = if shape < 2 { 10_000_000 } else { 1_000_000 };
+                let root = match shape {
+                    0 => batch::list(source, n, small),
+                    1 => (0..n).fold(Raw::NIL, |v, i| objects::pair(source, small(i), v)),
+                    2 => (0..n).fold(Raw::NIL, |v, i| objects::pair(source, v, small(i))),
+                    _ => (0..n).fold(Raw::NIL, |v, i| {
+                        let leaf = objects::float(source, i as f64);
+                        objects::pair(source, leaf, v)
+                    }),
+                };
+                let slot = if shape == 2 { 1 } else { 2 };
+                let length = |mut v: Raw| {
+                    let mut n = 0;
+                    while let Some(p) = v.pointer() {
+                        (v, n) = (Raw(*p.add(slot)), n + 1);
+                    }
+                    n
+                };
+                let mut roots = [root];
+                transmigrate::copy(dest, &mut roots).unwrap();
+                assert_eq!((length(roots[0]), length(root)), (n, n));
+                life::exit(dest);
+                let dest = life::create();
+                let mut roots = [root];
+                transmigrate::take(dest, source, &mut roots).unwrap();
+                life::exit(source);
+                assert_eq!(length(roots[0]), n);
+                life::exit(dest);
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(64 << 10).spawn(work).unwrap().join().unwrap();
+}
