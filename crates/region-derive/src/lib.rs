@@ -34,6 +34,7 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
         Some(_) => (quote!(#name<'at>), quote!(#name<#lifetime>)),
         None => (quote!(#name), quote!(#name)),
     };
+    let anywhere = lifetime.as_ref().map_or(quote!(#name), |_| quote!(#name<'static>));
     let generics = lifetime.as_ref().map(|l| quote!(<#l>));
     let maps = data.fields.iter().enumerate().map(|(i, field)| {
         let member = match &field.ident {
@@ -76,6 +77,8 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
                 &ID
             }
         }
+        // A map that cannot be is an error where the struct stands, and not where it is first allocated.
+        const _: u64 = <#anywhere as allod_region::Trace>::MAP;
     })
 }
 

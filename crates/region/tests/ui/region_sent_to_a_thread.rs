@@ -1,0 +1,6 @@
+use allod_region::Region;
+
+fn main() {
+    let r = Region::new();
+    std::thread::spawn(move || drop(r));
+}
