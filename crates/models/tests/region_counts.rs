@@ -3,7 +3,7 @@
 use allod_models::counts::{Counts, Left};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use loom::thread;
 
 const OWNER: usize = 1;
@@ -132,9 +132,9 @@ fn references_from_before_sharing_count_on() {
 
 #[test]
 fn three_threads_that_retain_and_release_reclaim_once() {
-    // Three switches at unlucky moments; all of them would take hours.
+    // Four switches at unlucky moments; all of them would take hours.
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
+    model.preemption_bound = Some(4);
     model.check(|| {
         let m = Model::shared_open();
         m.counts.share();
@@ -156,6 +156,60 @@ fn three_threads_that_retain_and_release_reclaim_once() {
         for t in others {
             t.join().unwrap();
         }
+        assert_eq!(m.reclaimed.load(Relaxed), 1);
+    });
+}
+
+/// A message: the sender detaches the region, the receiver adopts it, tethers it and leaves it.
+#[test]
+fn a_region_that_travels_is_its_receivers_alone() {
+    loom::model(|| {
+        let m = Model::shared_open();
+        let sent = Arc::new(AtomicUsize::new(0));
+        let receiver = {
+            let (m, sent) = (m.clone(), sent.clone());
+            thread::spawn(move || {
+                if sent.load(Acquire) == 0 {
+                    return false;
+                }
+                m.counts.set_owner(OTHER);
+                m.counts.tether(OTHER).unwrap();
+                m.settle(m.counts.exit().unwrap());
+                m.read();
+                m.settle(m.counts.untether(OTHER).unwrap());
+                true
+            })
+        };
+        m.counts.tether(OWNER).unwrap();
+        m.settle(m.counts.untether(OWNER).unwrap());
+        m.counts.set_owner(0);
+        sent.store(1, Release);
+        let received = receiver.join().unwrap();
+        assert_eq!(m.reclaimed.load(Relaxed), usize::from(received));
+    });
+}
+
+/// The owner shares and leaves while another thread, which was given a reference, makes two of it.
+#[test]
+fn references_made_of_references_count_on_after_the_owner_has_left() {
+    loom::model(|| {
+        let m = Model::shared_open();
+        m.counts.share();
+        m.counts.retain().unwrap();
+        let other = {
+            let m = m.clone();
+            thread::spawn(move || {
+                m.counts.retain().unwrap();
+                m.settle(m.counts.release().unwrap());
+                m.read();
+                m.settle(m.counts.release().unwrap());
+            })
+        };
+        m.counts.tether(OWNER).unwrap();
+        m.settle(m.counts.exit().unwrap());
+        m.read();
+        m.settle(m.counts.untether(OWNER).unwrap());
+        other.join().unwrap();
         assert_eq!(m.reclaimed.load(Relaxed), 1);
     });
 }
