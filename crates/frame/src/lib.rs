@@ -73,6 +73,7 @@ mod nightly;
 mod open;
 mod phases;
 mod pool;
+mod progress;
 mod promote;
 #[cfg(feature = "region")]
 mod promote_region;

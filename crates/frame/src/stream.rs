@@ -4,32 +4,13 @@
 //! the published part, which is never written again.
 
 use crate::error::OutOfMemory;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::progress::Progress;
 use allod_heap::span::{self, Kind};
 use core::fmt;
 use core::ptr::{self, NonNull};
 use core::slice;
 use std::io;
 use std::sync::Arc;
-
-/// How much of a buffer is written.
-#[derive(Debug)]
-pub(crate) struct Progress(AtomicUsize);
-
-impl Progress {
-    pub(crate) fn new() -> Progress {
-        Progress(AtomicUsize::new(0))
-    }
-
-    /// Everything written before is seen by whoever sees `bytes`.
-    pub(crate) fn publish(&self, bytes: usize) {
-        self.0.store(bytes, Ordering::Release);
-    }
-
-    pub(crate) fn published(&self) -> usize {
-        self.0.load(Ordering::Acquire)
-    }
-}
 
 struct Buffer {
     start: NonNull<u8>,
@@ -145,33 +126,5 @@ impl fmt::Debug for Loader {
 impl fmt::Debug for Asset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Asset({} of {})", self.loaded().len(), self.0.len)
-    }
-}
-
-#[cfg(all(test, loom))]
-mod loom_tests {
-    use super::*;
-
-    #[test]
-    fn what_is_published_is_written() {
-        loom::model(|| {
-            let shared = loom::sync::Arc::new((
-                Progress::new(),
-                [0, 1].map(|_| loom::cell::UnsafeCell::new(0u8)),
-            ));
-            let writer = shared.clone();
-            let thread = loom::thread::spawn(move || {
-                for i in 0..2 {
-                    // SAFETY: behind the published part.
-                    writer.1[i].with_mut(|byte| unsafe { *byte = 7 });
-                    writer.0.publish(i + 1);
-                }
-            });
-            for byte in &shared.1[..shared.0.published()] {
-                // SAFETY: in the published part.
-                assert_eq!(byte.with(|byte| unsafe { *byte }), 7);
-            }
-            thread.join().unwrap();
-        });
     }
 }

@@ -1,11 +1,5 @@
-//! Atomics, exchanged for loom's in its tests.
+//! What is shared between threads is made of this. `crates/models` puts loom's parts in their place.
 
-#[cfg(all(loom, feature = "tokio"))]
-pub(crate) use loom::sync::atomic::AtomicIsize;
-#[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-#[cfg(all(not(loom), feature = "tokio"))]
+#[cfg(feature = "tokio")]
 pub(crate) use core::sync::atomic::AtomicIsize;
-#[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
