@@ -17,9 +17,15 @@ const RUN: u64 = 1;
 /// An object that is not a pair.
 const OTHER: u64 = 2;
 
+/// Words that are noted without taking memory from the heap.
+const FEW: usize = 16;
+
 /// Which headers were overwritten.
 pub(super) struct Log {
-    /// Addresses with their kind in the low bits.
+    /// Addresses with their kind in the low bits: the first of them, of which `few_len` are used.
+    few: [u64; FEW],
+    few_len: usize,
+    /// And the others.
     words: Stack<u64>,
     /// The pairs copied last, side by side in the source; not in `words` yet.
     pub(super) run: (*mut u64, *mut u64),
@@ -27,7 +33,12 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) const fn new() -> Log {
-        Log { words: Stack::new(), run: (ptr::null_mut(), ptr::null_mut()) }
+        Log {
+            few: [0; FEW],
+            few_len: 0,
+            words: Stack::new(),
+            run: (ptr::null_mut(), ptr::null_mut()),
+        }
     }
 
     /// Notes the pairs from `first` to before `end`.
@@ -54,18 +65,28 @@ impl Log {
         self.run = (first, first);
         match end - old {
             0 => Ok(()),
-            24 => self.words.push(old),
+            24 => self.push(old),
             _ => {
-                self.words.push(old | RUN)?;
-                self.words.push(end)
+                self.push(old | RUN)?;
+                self.push(end)
             }
         }
+    }
+
+    #[inline]
+    fn push(&mut self, word: u64) -> Result<(), Full> {
+        if self.few_len < FEW {
+            self.few[self.few_len] = word;
+            self.few_len += 1;
+            return Ok(());
+        }
+        self.words.push(word)
     }
 
     /// Notes an object that is not a pair.
     #[inline]
     pub(super) fn object(&mut self, p: *mut u64) -> Result<(), Full> {
-        self.words.push(p as u64 | OTHER)
+        self.push(p as u64 | OTHER)
     }
 
     /// Puts the headers back.
@@ -73,7 +94,7 @@ impl Log {
         // SAFETY: what is noted are originals that lead to complete copies.
         unsafe {
             restore_pairs(self.run.0, self.run.1);
-            let mut words = self.words.as_slice().iter();
+            let mut words = self.few[..self.few_len].iter().chain(self.words.as_slice());
             while let Some(word) = words.next() {
                 let p = (word & !7) as *mut u64;
                 if word & OTHER != 0 {
