@@ -122,28 +122,35 @@ impl<'r> Parser<'_, 'r> {
     }
 }
 
-fn parse(text: &str) -> Root {
+/// A document, and the bytes that its region says it takes.
+fn parse(text: &str) -> (Root, usize) {
     let region = Region::new();
     let v = Parser { text: text.as_bytes(), at: 0, region: &region }.value();
-    region.root(v)
+    let root = region.root(v);
+    (root, region.accounting().live)
 }
 
 #[test]
 fn a_json_store_replaces_documents_without_growing() {
     let _alone = alone();
     let mut store: HashMap<usize, Root> = HashMap::new();
+    let mut most = 0;
     without_growth("json store", |i| {
         let text = format!(
             r#"{{"id": {i}, "name": "document {i}", "tags": ["a", "b", {}], "nested": {{"x": -1.5, "ok": true, "none": null}}}}"#,
             i % 7
         );
-        store.insert(i % 1000, parse(&text));
+        let (document, bytes) = parse(&text);
+        most = most.max(bytes);
+        assert!(bytes <= 400, "document {i} takes {bytes} bytes");
+        store.insert(i % 1000, document);
         let found = store[&(i / 2 % 1000)].get();
         let id = found.get(Value::symbol("id")).unwrap().as_int().unwrap() as usize;
         assert_eq!(id % 1000, i / 2 % 1000);
         let nested = found.get(Value::symbol("nested")).unwrap();
         assert_eq!(nested.get(Value::symbol("x")).unwrap().as_float(), Some(-1.5));
     });
+    println!("json store: {most} bytes in the largest document's region, by its own account");
     let last = store[&7].get();
     assert!(last.to_string().starts_with("#{id: "), "{last}");
 }
