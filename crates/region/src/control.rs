@@ -36,7 +36,7 @@ pub struct Control {
     /// Newest and oldest chunk.
     pub(crate) newest: *mut Chunk,
     pub(crate) oldest: *mut Chunk,
-    /// Control blocks of regions that were spliced into this one.
+    /// Control blocks of regions that were spliced into this one; each keeps its own chunks.
     pub(crate) merged: *mut Control,
     pub(crate) merged_last: *mut Control,
     /// The region that this one was spliced into, or will be when it is reclaimed.
@@ -228,7 +228,7 @@ pub(crate) unsafe fn live(r: *const Control) -> usize {
     unsafe { (*r).retired + ((*r).cursor as usize - (*r).first as usize) }
 }
 
-/// How `r` uses memory. Walks its chunks.
+/// How `r` uses memory. Walks its chunks and those of what was spliced into it.
 ///
 /// # Safety
 /// `r` is a live region; the calling thread owns it or it is frozen.
@@ -238,11 +238,15 @@ pub unsafe fn accounting(r: *const Control) -> Accounting {
         let live = live(r);
         let inline = Control::inline_start(r.cast_mut());
         let (mut chunks, mut chunk_bytes) = (0, 0);
-        let mut c = (*r).oldest;
-        while !c.is_null() {
-            chunks += 1;
-            chunk_bytes += (*c).limit as usize - c as usize;
-            c = (*c).newer;
+        let mut block = r;
+        while !block.is_null() {
+            let mut c = (*block).oldest;
+            while !c.is_null() {
+                chunks += 1;
+                chunk_bytes += (*c).limit as usize - c as usize;
+                c = (*c).newer;
+            }
+            block = if block == r { (*r).merged } else { (*block).next };
         }
         Accounting {
             live,

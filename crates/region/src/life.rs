@@ -5,7 +5,7 @@
 
 use crate::check::{CHECKED, POISON, VALIDATE, wrong};
 use crate::chunk::{self, Chunk};
-use crate::control::{Control, INLINE_BYTES, Kept};
+use crate::control::{Control, INLINE_BYTES, Kept, live};
 use crate::counts::{Left, Misuse, State};
 use crate::pool;
 use crate::scratch::{Full, Map, Stack};
@@ -378,21 +378,11 @@ pub unsafe fn splice(r: *mut Control, heir: *mut Control) -> bool {
     }
 }
 
-/// Joins a dead region's memory to its heir's: two lists, one block.
+/// Makes a dead region's block, with its chunks, its heir's. No chunk is touched: their headers may
+/// long have left the caches.
 unsafe fn hand_over(r: *mut Control, heir: *mut Control) {
     // SAFETY: nobody holds `r`; the thread owns the heir, which is alive.
     unsafe {
-        chunk::retire(r);
-        if !(*r).oldest.is_null() {
-            let (oldest, newest) = ((*r).oldest, (*r).newest);
-            (*newest).newer = (*heir).oldest;
-            if (*heir).oldest.is_null() {
-                (*heir).newest = newest;
-            } else {
-                (*(*heir).oldest).older = newest;
-            }
-            (*heir).oldest = oldest;
-        }
         if (*r).merged.is_null() {
             (*r).merged_last = r;
         }
@@ -402,7 +392,7 @@ unsafe fn hand_over(r: *mut Control, heir: *mut Control) {
             (*heir).merged_last = (*r).merged_last;
         }
         (*heir).merged = r;
-        (*heir).retired += (*r).retired;
+        (*heir).retired += live(r);
         (*heir).counts.set_extra();
     }
 }
@@ -506,6 +496,24 @@ unsafe fn poison_inline(r: *mut Control) {
 unsafe fn free_memory(r: *mut Control) {
     // SAFETY: nothing in the region is used any more.
     unsafe {
+        free_chunks(r);
+        let mut m = (*r).merged;
+        while !m.is_null() {
+            let next = (*m).next;
+            free_chunks(m);
+            poison_inline(m);
+            slots::renew(m);
+            (*m).counts.set_owner(thread::pointer());
+            Control::close(m);
+            pool::put(m);
+            m = next;
+        }
+    }
+}
+
+unsafe fn free_chunks(r: *mut Control) {
+    // SAFETY: nothing in the chunks is used any more.
+    unsafe {
         let mut c = (*r).oldest;
         while !c.is_null() {
             let next = (*c).newer;
@@ -515,16 +523,6 @@ unsafe fn free_memory(r: *mut Control) {
             }
             chunk::dispose(c);
             c = next;
-        }
-        let mut m = (*r).merged;
-        while !m.is_null() {
-            let next = (*m).next;
-            poison_inline(m);
-            slots::renew(m);
-            (*m).counts.set_owner(thread::pointer());
-            Control::close(m);
-            pool::put(m);
-            m = next;
         }
     }
 }
