@@ -278,6 +278,7 @@ impl<'f> Frame<'f> {
         true
     }
 
+    #[cfg(feature = "allocator-api2")]
     /// Gives the newest block back.
     ///
     /// # Safety

@@ -169,6 +169,7 @@ pub(super) unsafe fn take(cursor: *mut u8) -> Known {
     }
 }
 
+#[cfg(feature = "allocator-api2")]
 /// The cursor before the newest block; the cursor itself, and so nothing is given back, when that was
 /// in another chunk.
 ///
@@ -180,6 +181,7 @@ pub(super) unsafe fn before(cursor: *mut u8, block: *mut u8) -> *mut u8 {
     if same_chunk(before, block) { before } else { cursor }
 }
 
+#[cfg(feature = "allocator-api2")]
 /// True when a cursor lies in the chunk of the block that comes next: between two chunks there are at
 /// least 64 bytes, for the header.
 fn same_chunk(before: *const u8, block: *const u8) -> bool {

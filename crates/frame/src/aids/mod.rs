@@ -108,6 +108,7 @@ pub(crate) unsafe fn resized(cursor: *mut u8, block: *mut u8, layout: Layout, ro
     }
 }
 
+#[cfg(feature = "allocator-api2")]
 /// The newest block is given back; where the cursor goes.
 ///
 /// # Safety
@@ -123,6 +124,7 @@ pub(crate) unsafe fn freed(cursor: *mut u8, block: *mut u8) -> *mut u8 {
     }
 }
 
+#[cfg(feature = "allocator-api2")]
 /// A block waits for its next use within the frame: nothing but its first word may be touched.
 ///
 /// # Safety
@@ -133,6 +135,7 @@ pub(crate) unsafe fn waits(block: *mut u8, bytes: usize) {
     unsafe { shadow::ended(block.add(size_of::<usize>()), bytes - size_of::<usize>()) };
 }
 
+#[cfg(feature = "allocator-api2")]
 /// A block that waited is used again.
 ///
 /// # Safety
