@@ -7,6 +7,7 @@
 use crate::shadow;
 use allod_heap::span::{self, Kind};
 use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of the first chunk: one span unit.
 const FIRST: usize = 64 << 10;
@@ -58,6 +59,8 @@ pub struct Core {
     pub frames: u64,
     /// Drops registered.
     pub drops: u64,
+    /// No other arena's, also of those that were at this address before.
+    pub number: u64,
 }
 
 /// What the slow path found: a block, and the frame's new cursor and limit.
@@ -74,6 +77,7 @@ pub struct Grown {
 impl Core {
     /// An arena without chunks, in a block of the heap; `None` when memory is out. Takes no span.
     pub fn create() -> Option<NonNull<Core>> {
+        static LAST: AtomicU64 = AtomicU64::new(0);
         let core = NonNull::new(allod_heap::malloc(size_of::<Core>()).cast::<Core>())?;
         // SAFETY: the block is new, large enough and aligned to 16.
         unsafe {
@@ -86,6 +90,7 @@ impl Core {
                 reserved: 0,
                 frames: 0,
                 drops: 0,
+                number: LAST.fetch_add(1, Ordering::Relaxed),
             });
         }
         Some(core)

@@ -51,14 +51,29 @@ impl Entry {
     }
 }
 
-/// Drops what was registered, newest first, down to the entry stamped `keep`; returns the newest left.
+/// The newest entry that is not newer than the stamp `keep`.
+///
+/// # Safety
+/// `newest` is null or a live list.
+pub(crate) unsafe fn down_to(newest: *mut Entry, keep: u64) -> *mut Entry {
+    let mut entry = newest;
+    // SAFETY: the caller's contract; null has the least stamp.
+    unsafe {
+        while Entry::stamp(entry) > keep {
+            entry = (*entry).older;
+        }
+    }
+    entry
+}
+
+/// Drops what was registered, newest first, down to the entry stamped `keep`.
 /// When a drop panics, the others still run.
 ///
 /// # Safety
 /// `newest` is null or a live list; no value dropped here is used again.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn run(newest: *mut Entry, keep: u64) -> *mut Entry {
+pub(crate) unsafe fn run(newest: *mut Entry, keep: u64) {
     struct Rest {
         newest: *mut Entry,
         keep: u64,
@@ -80,7 +95,5 @@ pub(crate) unsafe fn run(newest: *mut Entry, keep: u64) -> *mut Entry {
             self.run();
         }
     }
-    let mut rest = Rest { newest, keep };
-    rest.run();
-    rest.newest
+    Rest { newest, keep }.run();
 }

@@ -75,10 +75,12 @@ impl<T: ?Sized> Finished<T> {
     #[must_use]
     pub fn recycle(self) -> Arena {
         let mut finished = core::mem::ManuallyDrop::new(self);
-        // SAFETY: neither the drops nor the arena are used again.
+        // SAFETY: neither the drops nor the arena are used again. The arena is read first, so that its
+        // memory goes back also when a drop panics.
         unsafe {
+            let arena = core::ptr::read(&raw mut finished.arena);
             drops::run(finished.drops, 0);
-            core::ptr::read(&raw mut finished.arena)
+            arena
         }
     }
 }

@@ -48,7 +48,7 @@ pub struct Checkpoint {
     limit: *mut u8,
     drops: u64,
     charged: Charged,
-    core: NonNull<Core>,
+    arena: u64,
     frame: u64,
 }
 
@@ -114,7 +114,7 @@ impl<'a> FrameGuard<'a> {
                 limit,
                 drops: Entry::stamp(self.frame.drops.get()),
                 charged: budgets::charged(self.frame.drops.get()),
-                core: self.frame.core,
+                arena: self.frame.core.as_ref().number,
                 frame: self.frame.core.as_ref().frames,
             }
         }
@@ -139,9 +139,9 @@ impl<'a> FrameGuard<'a> {
     pub fn rollback(&mut self, to: Checkpoint) {
         let frame = &self.frame;
         // SAFETY: the core is live while the guard is.
-        let number = unsafe { frame.core.as_ref() }.frames;
+        let core = unsafe { frame.core.as_ref() };
         assert!(
-            to.core == frame.core && to.frame == number,
+            to.arena == core.number && to.frame == core.frames,
             "the checkpoint is of another frame: roll back with the guard that made it"
         );
         let position = frame.position();
@@ -150,8 +150,10 @@ impl<'a> FrameGuard<'a> {
             if !not_behind(frame.core, (to.cursor, to.limit), position) {
                 return;
             }
-            frame.drops.set(drops::run(frame.drops.get(), to.drops));
-            budgets::restore(frame.drops.get(), to.charged);
+            // What is dropped leaves the frame before, for a drop may panic.
+            let newest = frame.drops.replace(drops::down_to(frame.drops.get(), to.drops));
+            drops::run(newest, to.drops);
+            budgets::restore(frame.drops.get(), to.drops, to.charged);
             aids::ended(frame.core, (to.cursor, to.limit), position)
         };
         frame.set_position((cursor, to.limit));

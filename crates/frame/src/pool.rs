@@ -362,11 +362,22 @@ impl<T> Drop for Pool<T> {
                 }
             }
         }
-        // The memory goes back also when an object's drop panics.
-        let _segments = Segments(self.segments);
-        for group in 0..self.groups.len() as u32 {
-            self.remove_group(Group(group));
+        struct Objects<'a, T>(&'a mut Pool<T>);
+        impl<T> Objects<'_, T> {
+            fn remove(&mut self) {
+                for group in 0..self.0.groups.len() as u32 {
+                    self.0.remove_group(Group(group));
+                }
+            }
         }
+        impl<T> Drop for Objects<'_, T> {
+            fn drop(&mut self) {
+                self.remove();
+            }
+        }
+        // The memory goes back, and the other objects are dropped, also when an object's drop panics.
+        let _segments = Segments(self.segments);
+        Objects(self).remove();
     }
 }
 

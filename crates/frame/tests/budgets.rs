@@ -332,3 +332,27 @@ fn a_panic_in_the_callback_leaves_through_the_allocation_and_spoils_nothing() {
     assert_eq!(budgets::used(Of::Tag(&TAG)), 0);
     budgets::on_event(|_| {});
 }
+
+#[test]
+fn a_checkpoint_that_was_undone_puts_back_no_charge_of_another_entry() {
+    static DROPS: AtomicUsize = AtomicUsize::new(0);
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            DROPS.fetch_add(1, SeqCst);
+        }
+    }
+    let _alone = alone();
+    let mut arena = Arena::new();
+    let mut guard = arena.begin();
+    guard.frame().alloc_slice_drop((0..10).map(|_| Counted));
+    let first = guard.checkpoint();
+    guard.frame().alloc_drop(Counted);
+    let undone = guard.checkpoint();
+    guard.rollback(first);
+    guard.frame().alloc_slice_fill(1000, 0u8);
+    guard.rollback(undone);
+    assert_eq!(DROPS.load(SeqCst), 1);
+    drop(guard);
+    assert_eq!(DROPS.load(SeqCst), 11);
+}

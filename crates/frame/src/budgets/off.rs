@@ -29,7 +29,7 @@ pub(crate) unsafe fn charged(_newest: *mut Entry) -> Charged {
 
 /// Takes the newest charge back to what it was: no code.
 #[inline(always)]
-pub(crate) unsafe fn restore(_newest: *mut Entry, _to: Charged) {}
+pub(crate) unsafe fn restore(_newest: *mut Entry, _stamp: u64, _to: Charged) {}
 
 /// Panics with the reason when a budget refused the allocation: no code.
 #[inline(always)]

@@ -426,15 +426,16 @@ pub(crate) unsafe fn charged(newest: *mut Entry) -> Charged {
     Charged(NonNull::new(newest).map_or(0, |entry| unsafe { entry.as_ref().count }))
 }
 
-/// Puts back what the newest entry was charged since a checkpoint. Only charges ever grow, so any
-/// other entry is left as it is.
+/// Puts back what the newest entry was charged since a checkpoint, whose newest entry had the stamp.
+/// Only charges ever grow, so any other entry is left as it is; and so is one of another stamp, for
+/// the checkpoint's was undone and its count is not this one's.
 ///
 /// # Safety
-/// `newest` is null or the live entry that was the newest at the checkpoint.
-pub(crate) unsafe fn restore(newest: *mut Entry, to: Charged) {
-    // SAFETY: the caller's contract.
+/// `newest` is null or a live entry.
+pub(crate) unsafe fn restore(newest: *mut Entry, stamp: u64, to: Charged) {
+    // SAFETY: the caller's contract; a stamp is one entry's.
     unsafe {
-        if !newest.is_null() && (*newest).count > to.0 {
+        if !newest.is_null() && (*newest).stamp == stamp && (*newest).count > to.0 {
             let more = (*newest).count - to.0;
             (*newest).count = to.0;
             ((*newest).drop)((*newest).value, more);
