@@ -128,7 +128,26 @@ impl Team {
     /// *number += 1; // does not compile: the frame has ended
     /// ```
     pub fn end_frame(&mut self) {
+        /// The frames of the other threads end also when a drop panics.
+        struct Rest<'a>(&'a Team);
+        impl Drop for Rest<'_> {
+            fn drop(&mut self) {
+                // SAFETY: as below.
+                unsafe { self.0.end_slots() };
+            }
+        }
+        let rest = Rest(self);
         // SAFETY: the team is borrowed exclusively: every visit and every value is gone.
+        unsafe { rest.0.end_slots() };
+        core::mem::forget(rest);
+    }
+
+    /// Ends the frames that have not ended yet.
+    ///
+    /// # Safety
+    /// No thread is inside, and no value is used any more.
+    unsafe fn end_slots(&self) {
+        // SAFETY: the caller's contract; a slot's frame has ended before its drops run.
         self.each_slot(|slot| unsafe {
             let drops = (*slot).drops;
             let end = ((*slot).cursor, (*slot).limit);
@@ -155,6 +174,34 @@ impl Team {
             unsafe { bytes += (*slot).core.as_ref().map_or(0, |core| core.reserved) };
         });
         bytes
+    }
+
+    /// Frees every arena and slot.
+    ///
+    /// # Safety
+    /// No frame is open, and the team is not used again.
+    unsafe fn free(&mut self) {
+        // SAFETY: the caller's contract; every arena and slot is freed once.
+        unsafe {
+            self.each_slot(|slot| {
+                if let Some(core) = NonNull::new((*slot).core) {
+                    Core::destroy(core);
+                }
+            });
+            for (k, segment) in self.segments.iter().enumerate() {
+                let segment = segment.load(Ordering::Acquire);
+                if segment.is_null() {
+                    continue;
+                }
+                for i in 0..FIRST << k {
+                    let mut more = (*segment.add(i)).next;
+                    while !more.is_null() {
+                        more = Box::from_raw(more).next;
+                    }
+                }
+                drop(Box::from_raw(ptr::slice_from_raw_parts_mut(segment, FIRST << k)));
+            }
+        }
     }
 
     /// Calls `visit` with every slot. No thread may be inside.
@@ -229,28 +276,15 @@ impl Default for Team {
 
 impl Drop for Team {
     fn drop(&mut self) {
-        self.end_frame();
-        // SAFETY: no frame is open; every arena and slot is freed once.
-        unsafe {
-            self.each_slot(|slot| {
-                if let Some(core) = NonNull::new((*slot).core) {
-                    Core::destroy(core);
-                }
-            });
-            for (k, segment) in self.segments.iter().enumerate() {
-                let segment = segment.load(Ordering::Acquire);
-                if segment.is_null() {
-                    continue;
-                }
-                for i in 0..FIRST << k {
-                    let mut more = (*segment.add(i)).next;
-                    while !more.is_null() {
-                        more = Box::from_raw(more).next;
-                    }
-                }
-                drop(Box::from_raw(ptr::slice_from_raw_parts_mut(segment, FIRST << k)));
+        struct Memory<'a>(&'a mut Team);
+        impl Drop for Memory<'_> {
+            fn drop(&mut self) {
+                // SAFETY: the team goes, and no frame is open.
+                unsafe { self.0.free() };
             }
         }
+        // The memory goes back also when a drop panics.
+        Memory(self).0.end_frame();
     }
 }
 

@@ -1,10 +1,14 @@
 //! Rollbacks at their edges: drops that panic, checkpoints of what is gone.
 
-use allod_frame::{Arena, Pool, stream};
+use allod_frame::{Arena, Pool, Team, stream};
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// More than tests use that do not hold `LARGE`.
+const MUCH: usize = 1 << 30;
+static LARGE: Mutex<()> = Mutex::new(());
 
 /// Counts its drops; panics at its first when it is told to.
 struct Counted(Arc<AtomicUsize>, bool);
@@ -65,6 +69,41 @@ fn objects_of_a_pool_are_dropped_also_when_the_drop_of_one_panics() {
     }
     assert!(catch_unwind(AssertUnwindSafe(|| drop(pool))).is_err());
     assert_eq!(drops.load(Relaxed), 3);
+}
+
+#[test]
+fn a_team_whose_drops_panic_ends_all_its_frames_and_gives_its_memory_back() {
+    let _large = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (drops, mut team) = (Arc::new(AtomicUsize::new(0)), Team::new());
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        team.frame(|workers| {
+            workers.with(|f| {
+                f.alloc_drop(Counted(drops.clone(), true));
+                workers.with(|inner| inner.alloc_drop(Counted(drops.clone(), false)));
+            });
+        });
+    }));
+    assert!(ended.is_err());
+    assert_eq!(drops.load(Relaxed), 2);
+    let entered = team.enter();
+    entered.alloc_drop(Counted(drops, true));
+    entered.alloc_slice_uninit::<u8>(MUCH);
+    drop(entered);
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(team))).is_err());
+    assert!(allod_heap::stats::snapshot().frame_bytes < MUCH);
+}
+
+#[test]
+fn a_finished_frame_whose_drops_panic_gives_its_memory_back() {
+    let drops = Arc::new(AtomicUsize::new(0));
+    let _large = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+    let finished = Arena::new().finish(|f| {
+        f.alloc_drop(Counted(drops, true));
+        f.alloc_slice_uninit::<u8>(MUCH)
+    });
+    let recycled = catch_unwind(AssertUnwindSafe(|| drop(finished.recycle())));
+    assert!(recycled.is_err());
+    assert!(allod_heap::stats::snapshot().frame_bytes < MUCH);
 }
 
 #[test]
