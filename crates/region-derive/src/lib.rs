@@ -36,11 +36,10 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
     };
     let anywhere = lifetime.as_ref().map_or(quote!(#name), |_| quote!(#name<'static>));
     let generics = lifetime.as_ref().map(|l| quote!(<#l>));
+    let members: Vec<_> = data.fields.iter().enumerate().map(member).collect();
+    let types = data.fields.iter().map(|field| &field.ty);
     let maps = data.fields.iter().enumerate().map(|(i, field)| {
-        let member = match &field.ident {
-            Some(ident) => Member::Named(ident.clone()),
-            None => Member::Unnamed(Index::from(i)),
-        };
+        let member = member((i, field));
         let ty = &field.ty;
         let map = match &lifetime {
             Some(lifetime) => quote!(<#ty as allod_region::Field<#lifetime>>::MAP),
@@ -76,10 +75,29 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
                     ::core::sync::atomic::AtomicU32::new(0);
                 &ID
             }
+            #[inline(always)]
+            unsafe fn place(from: *const Self, to: *mut Self) {
+                // SAFETY: the caller's contract; each field is moved once.
+                unsafe {
+                    if const { 0 #(+ ::core::mem::size_of::<#types>())* < ::core::mem::size_of::<Self>() } {
+                        to.cast::<u8>().write_bytes(0, ::core::mem::size_of::<Self>());
+                    }
+                    #((&raw mut (*to).#members)
+                        .write_unaligned((&raw const (*from).#members).read_unaligned());)*
+                }
+            }
         }
         // A map that cannot be is an error where the struct stands, and not where it is first allocated.
         const _: u64 = <#anywhere as allod_region::Trace>::MAP;
     })
+}
+
+/// How a field is named in an expression.
+fn member((i, field): (usize, &syn::Field)) -> Member {
+    match &field.ident {
+        Some(ident) => Member::Named(ident.clone()),
+        None => Member::Unnamed(Index::from(i)),
+    }
 }
 
 /// The struct's one lifetime, if it has one; other parameters are refused.

@@ -168,7 +168,9 @@ pub unsafe fn exit_with(
             return Ok(());
         }
         writable(heir)?;
-        let alone = (*r).counts.only_open() && !(*r).counts.is_shared();
+        // What lies in a merged region is its heir's, which goes on using it.
+        let merged = crate::slots::last_heir(r) != r;
+        let alone = !merged && (*r).counts.only_open() && !(*r).counts.is_shared();
         if alone {
             if !transmigrate::take_at_most(heir, r, roots, worth_copying(r))? {
                 if splice(r, heir) {

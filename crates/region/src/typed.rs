@@ -93,6 +93,16 @@ pub unsafe trait Trace: Sized {
     const NAME: &'static CStr;
     /// Where the type's id is kept once it is registered.
     fn id_cell() -> &'static AtomicU32;
+    /// Moves the struct into an object. The derived one writes zeroes between the fields, so that what
+    /// `==` compares there is the same for all.
+    ///
+    /// # Safety
+    /// `from` holds a struct that is not used any more; `to` is memory for one.
+    #[inline(always)]
+    unsafe fn place(from: *const Self, to: *mut Self) {
+        // SAFETY: the caller's contract.
+        unsafe { from.copy_to_nonoverlapping(to, 1) }
+    }
 }
 
 /// Where the value lies in its object: behind the header, at its own alignment.
@@ -253,7 +263,13 @@ impl Region {
             let p: *mut u64 = bump_aligned(self.control(), size, offset::<T>()).cast();
             let object = NonNull::new(p).ok_or(Error::OutOfMemory)?;
             *p = Header::fixed(type_id::<T>()).0;
-            p.byte_add(offset::<T>()).cast::<core::mem::ManuallyDrop<T>>().write(value);
+            let at = p.byte_add(offset::<T>());
+            // Before and after the struct, as `Trace::place` does between its fields.
+            p.add(1).cast::<u8>().write_bytes(0, const { offset::<T>() - 8 });
+            at.cast::<u8>()
+                .add(size_of::<T>())
+                .write_bytes(0, size - offset::<T>() - size_of::<T>());
+            T::place((&raw const value).cast(), at.cast());
             Ok(Ref { object, _value: PhantomData })
         }
     }

@@ -271,3 +271,21 @@ mod proof {
         assert_eq!(symbol::intern("alive"), symbol::intern("alive"));
     }
 }
+
+#[test]
+fn a_merged_region_left_with_survivors_elsewhere_keeps_its_heirs_objects() {
+    // SAFETY: all three are open and this thread's; survivors are used while their regions are open.
+    unsafe {
+        let (heir, elsewhere, merged) = (life::create(), life::create(), life::create());
+        let list = objects::pair(merged, Raw::small_wrapping(1), Raw::NIL);
+        assert!(life::merge(merged, heir));
+        let cell = Value::from_raw(objects::boxed(heir, list));
+        let mut roots = [list];
+        barrier::exit_with(merged, elsewhere, &mut roots).unwrap();
+        let survivor = Value::from_raw(roots[0]);
+        assert_eq!(home(survivor), elsewhere);
+        assert_eq!([survivor, cell.unbox().unwrap()].map(|v| v.to_string()), ["(1)", "(1)"]);
+        life::exit(elsewhere);
+        life::exit(heir);
+    }
+}

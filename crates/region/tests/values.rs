@@ -1,6 +1,7 @@
 //! Printing, equality, identity and hashes, at their edges; dictionaries' keys and order.
 
 use allod_region::{Error, Kind, Raw, Region, Value};
+use allod_region_derive::Trace;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 fn hash(v: Value<'_>) -> u64 {
@@ -277,4 +278,46 @@ fn hashes_are_keyed_anew_in_every_process() {
         out.lines().find_map(|l| l.split_once("hash ")).unwrap().1.to_string()
     };
     assert_ne!(run(), run());
+}
+
+#[derive(Trace)]
+struct Padded {
+    small: u8,
+    large: u64,
+}
+
+#[derive(Trace)]
+struct Odd(u8, u8, u8);
+
+#[derive(Trace)]
+#[repr(align(64))]
+struct Apart(u64);
+
+/// A struct of each kind, in a region whose memory was full of `byte`, made when the stack was too.
+#[inline(never)]
+fn with_gaps(r: &Region, byte: u8) -> [Value<'_>; 3] {
+    std::hint::black_box(&mut [byte; 1024]);
+    let (small, large) = std::hint::black_box((1, 2));
+    [
+        r.alloc(Padded { small, large }).value(),
+        r.alloc(Odd(small, small, small)).value(),
+        r.alloc(Apart(large)).value(),
+    ]
+}
+
+#[test]
+fn structs_are_equal_whatever_was_in_their_padding() {
+    let regions = [0x55u8, 0xAA].map(|byte| {
+        let r = Region::new();
+        r.memory(512, 8).iter_mut().for_each(|at| _ = at.write(byte));
+        drop(r);
+        (Region::new(), byte)
+    });
+    let [a, b] = [0, 1].map(|i| with_gaps(&regions[i].0, regions[i].1));
+    for (a, b) in a.into_iter().zip(b) {
+        assert!(equal(a, b), "{a} and {b}");
+    }
+    let (padded, odd) = (a[0].get_as::<Padded>().unwrap(), a[1].get_as::<Odd>().unwrap());
+    let apart = a[2].get_as::<Apart>().unwrap();
+    assert_eq!((padded.small, padded.large, odd.0, odd.1, odd.2, apart.0), (1, 2, 1, 1, 1, 2));
 }
