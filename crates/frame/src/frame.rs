@@ -87,8 +87,11 @@ impl<'f> Frame<'f> {
     #[cfg_attr(feature = "located", track_caller)]
     pub(crate) fn bump<E: Failure>(&self, size: usize, align: usize) -> Result<NonNull<u8>, E> {
         let here = located::here();
-        watch::allocation(self, padded(size, align), here).map_err(E::of)?;
-        self.take(size, align, here)
+        let bytes = padded(size, align);
+        watch::asked(self, bytes, here).map_err(E::of)?;
+        let block = self.take(size, align, here).inspect_err(|_| watch::failed(self, bytes))?;
+        watch::made(bytes, here);
+        Ok(block)
     }
 
     /// The bump, which no budget refuses and nobody counts.

@@ -50,12 +50,22 @@ impl Watched {
 
 /// An allocation of `bytes` is about to be made in a frame; a budget may refuse it.
 #[inline(always)]
-pub(crate) fn allocation(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<(), OutOfMemory> {
-    budgets::charge(frame, bytes, here)?;
+pub(crate) fn asked(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<(), OutOfMemory> {
+    budgets::charge(frame, bytes, here)
+}
+
+/// There was no memory for the allocation that was [`asked`] for last.
+#[inline(always)]
+pub(crate) fn failed(frame: &Frame<'_>, bytes: usize) {
+    budgets::recharge(frame, bytes, 0);
+}
+
+/// An allocation was made.
+#[inline(always)]
+pub(crate) fn made(bytes: usize, here: Here) {
     stats::note(bytes);
     tags::note(bytes);
     behaviour::note(bytes, here);
-    Ok(())
 }
 
 /// The newest block is about to change from `old` bytes to `new` where it is; false when a budget

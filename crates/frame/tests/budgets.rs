@@ -356,3 +356,18 @@ fn a_checkpoint_that_was_undone_puts_back_no_charge_of_another_entry() {
     drop(guard);
     assert_eq!(DROPS.load(SeqCst), 11);
 }
+
+#[test]
+fn what_no_memory_was_found_for_is_not_in_use() {
+    static TAG: Tag = Tag::new("b-out-of-memory");
+    let _alone = alone();
+    Arena::new().frame(|f| {
+        TAG.with(|| {
+            f.alloc(1u8);
+            assert!(f.try_alloc_slice_uninit::<u8>(1 << 60).is_err());
+            assert_eq!(budgets::used(Of::Tag(&TAG)), 1);
+            assert!(budgets::refused().is_none(), "no budget refused it");
+        });
+    });
+    assert_eq!(budgets::used(Of::Tag(&TAG)), 0);
+}
