@@ -173,11 +173,12 @@ impl Counts {
         if l & HELD == 0 {
             return Err(Misuse::Gone);
         }
-        // As std's Rc does: 2^32 forgotten references must not come round to none.
-        let Some(more) = l.checked_add(REF) else {
-            panic!("allod region: more than 4294967295 references to one region");
-        };
-        self.local.store(more, Relaxed);
+        // As std's Rc does: forgotten references must not come round to none. Half of them are out of
+        // reach, so that tethers, whose count runs over into that of references, cannot do it either.
+        if l >> 63 != 0 {
+            panic!("allod region: more than 2147483648 references to one region");
+        }
+        self.local.store(l + REF, Relaxed);
         Ok(())
     }
 

@@ -32,7 +32,7 @@ impl Region {
     /// ```
     ///
     /// # Panics
-    /// When memory for a copy is out, or 2^32 - 1 roots are held already.
+    /// When memory for a copy is out, or 2^31 roots are held already.
     pub fn root(&self, v: Value<'_>) -> Root {
         sure(self.try_root(v))
     }

@@ -75,7 +75,8 @@ pub unsafe fn copy_at_most(
 }
 
 /// Moves what the roots reach out of `dying` to `dest`; the roots become the moved values. What they
-/// reach in other regions that do not outlive `dest` is copied. No working memory but for those.
+/// reach in other regions that do not outlive `dest` is copied, also when `dying` is merged into one. No
+/// working memory but for those.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`]: the roots, `dying` and `dest` are unchanged and can go on being used.
@@ -89,7 +90,7 @@ pub unsafe fn take(
     roots: &mut [Raw],
 ) -> Result<(), Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, last_heir(dying), roots, usize::MAX).map(drop) }
+    unsafe { run(dest, unmerged(dying), roots, usize::MAX).map(drop) }
 }
 
 /// [`take`] that stops, with nothing changed and `false`, when more than `most` bytes have been moved:
@@ -107,7 +108,13 @@ pub unsafe fn take_at_most(
     most: usize,
 ) -> Result<bool, Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, last_heir(dying), roots, most) }
+    unsafe { run(dest, unmerged(dying), roots, most) }
+}
+
+/// `r`; null when it is merged into another, which goes on using its objects: they are copied.
+unsafe fn unmerged(r: *mut Control) -> *mut Control {
+    // SAFETY: the callers' region is alive.
+    if unsafe { last_heir(r) } == r { r } else { ptr::null_mut() }
 }
 
 /// False when `most` was exceeded.

@@ -1,7 +1,9 @@
 //! The closure rule: nothing reachable points into a region that is gone. The barrier keeps it, and
 //! `validate` proves it.
 
-use allod_region::{Raw, Region, Slot, Value, barrier, dict, life, objects, region_of};
+use allod_region::{
+    Raw, Region, Slot, Value, barrier, dict, life, objects, region_of, transmigrate,
+};
 use allod_region_derive::Trace;
 
 fn home(v: Value<'_>) -> *mut allod_region::Control {
@@ -285,6 +287,22 @@ fn a_merged_region_left_with_survivors_elsewhere_keeps_its_heirs_objects() {
         let survivor = Value::from_raw(roots[0]);
         assert_eq!(home(survivor), elsewhere);
         assert_eq!([survivor, cell.unbox().unwrap()].map(|v| v.to_string()), ["(1)", "(1)"]);
+        life::exit(elsewhere);
+        life::exit(heir);
+    }
+}
+
+#[test]
+fn a_move_out_of_a_merged_region_leaves_its_heirs_objects() {
+    // SAFETY: all three are open and this thread's.
+    unsafe {
+        let (heir, elsewhere, merged) = (life::create(), life::create(), life::create());
+        let list = objects::pair(merged, Raw::small_wrapping(1), Raw::NIL);
+        assert!(life::merge(merged, heir));
+        let mut roots = [list];
+        transmigrate::take(elsewhere, merged, &mut roots).unwrap();
+        life::exit(merged);
+        assert_eq!([list, roots[0]].map(|v| Value::from_raw(v).to_string()), ["(1)", "(1)"]);
         life::exit(elsewhere);
         life::exit(heir);
     }

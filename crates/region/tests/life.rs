@@ -145,13 +145,22 @@ fn roots_and_tethers_keep_a_region_past_its_scope() {
 fn roots_that_cannot_be_counted_end_the_program_instead_of_wrapping() {
     let r = Region::new();
     let root = r.root(Value::NIL);
-    // SAFETY: the first word of the counts holds the references in its upper half: as many as there can
-    // be, but one.
-    unsafe { *(&raw mut (*r.control()).counts).cast::<u64>() += (u64::from(u32::MAX) - 2) << 32 };
+    // SAFETY: the first word of the counts holds the references in its upper half.
+    let add = |n: u64| unsafe {
+        let counts = (&raw mut (*r.control()).counts).cast::<u64>();
+        *counts += n;
+        *counts
+    };
+    // As many as there can be, but one.
+    add(((1 << 31) - 2) << 32);
     let last = root.clone();
     let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| last.clone()));
     assert!(refused.is_err());
-    std::mem::forget((r, root, last));
+    // Tethers, below them, run over into them.
+    add((1 << 32) - 8);
+    let tether = r.tether(Value::NIL);
+    assert_eq!(add(0) >> 63, 1);
+    std::mem::forget((r, root, last, tether));
 }
 
 #[test]
