@@ -281,11 +281,11 @@ impl<'f> Frame<'f> {
         true
     }
 
-    #[cfg(feature = "allocator-api2")]
     /// Gives the newest block back.
     ///
     /// # Safety
     /// `block` is the newest allocation, of this layout, and not used any more.
+    #[cfg(feature = "allocator-api2")]
     #[inline(always)]
     pub(crate) unsafe fn free_newest(&self, block: *mut u8, layout: Layout) {
         watch::resized(self, padded(layout.size(), layout.align()), 0);

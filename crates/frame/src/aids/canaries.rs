@@ -169,21 +169,21 @@ pub(super) unsafe fn take(cursor: *mut u8) -> Known {
     }
 }
 
-#[cfg(feature = "allocator-api2")]
 /// The cursor before the newest block; the cursor itself, and so nothing is given back, when that was
 /// in another chunk.
 ///
 /// # Safety
 /// As for [`take`].
+#[cfg(feature = "allocator-api2")]
 pub(super) unsafe fn before(cursor: *mut u8, block: *mut u8) -> *mut u8 {
     // SAFETY: the caller's contract.
     let before = unsafe { take(cursor) }.before;
     if same_chunk(before, block) { before } else { cursor }
 }
 
-#[cfg(feature = "allocator-api2")]
 /// True when a cursor lies in the chunk of the block that comes next: between two chunks there are at
 /// least 64 bytes, for the header.
+#[cfg(feature = "allocator-api2")]
 fn same_chunk(before: *const u8, block: *const u8) -> bool {
     block.addr().wrapping_sub(before.addr()) < 64
 }

@@ -48,8 +48,8 @@ pub(super) unsafe fn take(_cursor: *mut u8) -> Known {
 #[inline(always)]
 pub(super) unsafe fn put(_: Known, _block: *mut u8, _size: usize, _room: usize) {}
 
-#[cfg(feature = "allocator-api2")]
 /// The cursor before the newest block: the block.
+#[cfg(feature = "allocator-api2")]
 #[inline(always)]
 pub(super) unsafe fn before(_cursor: *mut u8, block: *mut u8) -> *mut u8 {
     block

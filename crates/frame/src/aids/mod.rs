@@ -108,11 +108,11 @@ pub(crate) unsafe fn resized(cursor: *mut u8, block: *mut u8, layout: Layout, ro
     }
 }
 
-#[cfg(feature = "allocator-api2")]
 /// The newest block is given back; where the cursor goes.
 ///
 /// # Safety
 /// It is the newest block, ends at `cursor`, and is not used any more.
+#[cfg(feature = "allocator-api2")]
 #[inline(always)]
 pub(crate) unsafe fn freed(cursor: *mut u8, block: *mut u8) -> *mut u8 {
     // SAFETY: the caller's contract.
@@ -124,22 +124,22 @@ pub(crate) unsafe fn freed(cursor: *mut u8, block: *mut u8) -> *mut u8 {
     }
 }
 
-#[cfg(feature = "allocator-api2")]
 /// A block waits for its next use within the frame: nothing but its first word may be touched.
 ///
 /// # Safety
 /// A block of a frame that nobody uses, of at least a word.
+#[cfg(feature = "allocator-api2")]
 #[inline(always)]
 pub(crate) unsafe fn waits(block: *mut u8, bytes: usize) {
     // SAFETY: the caller's contract.
     unsafe { shadow::ended(block.add(size_of::<usize>()), bytes - size_of::<usize>()) };
 }
 
-#[cfg(feature = "allocator-api2")]
 /// A block that waited is used again.
 ///
 /// # Safety
 /// As for [`waits`].
+#[cfg(feature = "allocator-api2")]
 #[inline(always)]
 pub(crate) unsafe fn used_again(block: *mut u8, bytes: usize) {
     // SAFETY: the caller's contract.
