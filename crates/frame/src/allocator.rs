@@ -64,8 +64,7 @@ unsafe impl Allocator for &Frame<'_> {
         // SAFETY: as for `grow`; the new block has room for the zeros behind the old content.
         unsafe {
             let grown = resize(self, block, old, new)?;
-            let rest = grown.cast::<u8>().add(old.size());
-            rest.write_bytes(0, new.size() - old.size());
+            zero_new_part(grown, old, new);
             Ok(grown)
         }
     }
@@ -82,52 +81,81 @@ unsafe impl Allocator for &Frame<'_> {
     }
 }
 
-/// As [`Frame`]'s.
-// SAFETY: it is the frame's own.
-unsafe impl Allocator for &Open<'_, '_> {
-    #[inline(always)]
-    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        (&***self).allocate(layout)
-    }
+/// Implements `Allocator` by passing everything on to another allocator, through the trait `$inner`;
+/// `Allocator` and `AllocError` are those of the module that uses it.
+macro_rules! passed_on {
+    ($inner:path; $($(#[$doc:meta])* $allocator:ty: |$this:ident| $to:expr),* $(,)?) => {
+        $(
+            $(#[$doc])*
+            // SAFETY: the other's promises are this one's: clones lead to the same allocator.
+            unsafe impl Allocator for $allocator {
+                #[inline(always)]
+                fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+                    let $this = self;
+                    <_ as $inner>::allocate($to, layout).map_err(|_| AllocError)
+                }
 
-    #[inline(always)]
-    unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller's contract.
-        unsafe { (&***self).deallocate(block, layout) }
-    }
+                #[inline(always)]
+                unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
+                    let $this = self;
+                    // SAFETY: the caller's contract.
+                    unsafe { <_ as $inner>::deallocate($to, block, layout) }
+                }
 
-    #[inline]
-    unsafe fn grow(
-        &self,
-        block: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's contract.
-        unsafe { (&***self).grow(block, old, new) }
-    }
+                #[inline]
+                unsafe fn grow(
+                    &self,
+                    block: NonNull<u8>,
+                    old: Layout,
+                    new: Layout,
+                ) -> Result<NonNull<[u8]>, AllocError> {
+                    let $this = self;
+                    // SAFETY: the caller's contract.
+                    unsafe { <_ as $inner>::grow($to, block, old, new) }.map_err(|_| AllocError)
+                }
 
-    #[inline]
-    unsafe fn grow_zeroed(
-        &self,
-        block: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's contract.
-        unsafe { (&***self).grow_zeroed(block, old, new) }
-    }
+                #[inline]
+                unsafe fn grow_zeroed(
+                    &self,
+                    block: NonNull<u8>,
+                    old: Layout,
+                    new: Layout,
+                ) -> Result<NonNull<[u8]>, AllocError> {
+                    let $this = self;
+                    // SAFETY: the caller's contract.
+                    unsafe { <_ as $inner>::grow_zeroed($to, block, old, new) }
+                        .map_err(|_| AllocError)
+                }
 
-    #[inline]
-    unsafe fn shrink(
-        &self,
-        block: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's contract.
-        unsafe { (&***self).shrink(block, old, new) }
-    }
+                #[inline]
+                unsafe fn shrink(
+                    &self,
+                    block: NonNull<u8>,
+                    old: Layout,
+                    new: Layout,
+                ) -> Result<NonNull<[u8]>, AllocError> {
+                    let $this = self;
+                    // SAFETY: the caller's contract.
+                    unsafe { <_ as $inner>::shrink($to, block, old, new) }.map_err(|_| AllocError)
+                }
+            }
+        )*
+    };
+}
+#[cfg(feature = "nightly")]
+pub(crate) use passed_on;
+
+passed_on!(Allocator; /// As [`Frame`]'s.
+    &Open<'_, '_>: |open| &&***open);
+
+/// Zeroes what a block that has grown from one layout to another has gained.
+///
+/// # Safety
+/// The block has room for the new layout, which is not smaller than the old one.
+#[inline]
+pub(crate) unsafe fn zero_new_part(grown: NonNull<[u8]>, old: Layout, new: Layout) {
+    // SAFETY: the caller's contract.
+    unsafe { grown.cast::<u8>().add(old.size()).write_bytes(0, new.size() - old.size()) }
 }
 
 /// Resizes a block in place when it is the newest or shrinks, and moves it otherwise.

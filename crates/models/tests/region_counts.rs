@@ -24,7 +24,7 @@ unsafe impl Sync for Model {}
 unsafe impl Send for Model {}
 
 impl Model {
-    fn shared_open() -> Arc<Model> {
+    fn open() -> Arc<Model> {
         let m = Model {
             counts: Counts::new(),
             memory: UnsafeCell::new(7),
@@ -33,6 +33,14 @@ impl Model {
         m.counts.set_owner(OWNER);
         m.counts.open();
         Arc::new(m)
+    }
+
+    /// A shared region with one reference, which the other thread is given.
+    fn open_and_given_away() -> Arc<Model> {
+        let m = Model::open();
+        m.counts.share();
+        m.counts.retain().unwrap();
+        m
     }
 
     fn read(&self) {
@@ -49,19 +57,22 @@ impl Model {
     }
 }
 
+fn on_another_thread<R: 'static>(
+    m: &Arc<Model>,
+    work: impl FnOnce(&Model) -> R + Send + 'static,
+) -> thread::JoinHandle<R> {
+    let m = m.clone();
+    thread::spawn(move || work(&m))
+}
+
 #[test]
 fn the_last_of_exit_and_release_reclaims_once() {
     loom::model(|| {
-        let m = Model::shared_open();
-        m.counts.share();
-        m.counts.retain().unwrap();
-        let other = {
-            let m = m.clone();
-            thread::spawn(move || {
-                m.read();
-                m.settle(m.counts.release().unwrap());
-            })
-        };
+        let m = Model::open_and_given_away();
+        let other = on_another_thread(&m, |m| {
+            m.read();
+            m.settle(m.counts.release().unwrap());
+        });
         m.read();
         m.settle(m.counts.exit().unwrap());
         other.join().unwrap();
@@ -72,18 +83,13 @@ fn the_last_of_exit_and_release_reclaims_once() {
 #[test]
 fn a_tether_of_another_thread_keeps_the_region_past_exit() {
     loom::model(|| {
-        let m = Model::shared_open();
-        m.counts.share();
-        m.counts.retain().unwrap();
-        let other = {
-            let m = m.clone();
-            thread::spawn(move || {
-                m.counts.tether(OTHER).unwrap();
-                m.settle(m.counts.release().unwrap());
-                m.read();
-                m.settle(m.counts.untether(OTHER).unwrap());
-            })
-        };
+        let m = Model::open_and_given_away();
+        let other = on_another_thread(&m, |m| {
+            m.counts.tether(OTHER).unwrap();
+            m.settle(m.counts.release().unwrap());
+            m.read();
+            m.settle(m.counts.untether(OTHER).unwrap());
+        });
         m.settle(m.counts.exit().unwrap());
         other.join().unwrap();
         assert_eq!(m.reclaimed.load(Relaxed), 1);
@@ -93,13 +99,8 @@ fn a_tether_of_another_thread_keeps_the_region_past_exit() {
 #[test]
 fn the_owners_tether_keeps_the_region_past_exit_and_all_releases() {
     loom::model(|| {
-        let m = Model::shared_open();
-        m.counts.share();
-        m.counts.retain().unwrap();
-        let other = {
-            let m = m.clone();
-            thread::spawn(move || m.settle(m.counts.release().unwrap()))
-        };
+        let m = Model::open_and_given_away();
+        let other = on_another_thread(&m, |m| m.settle(m.counts.release().unwrap()));
         m.counts.tether(OWNER).unwrap();
         m.settle(m.counts.exit().unwrap());
         m.read();
@@ -112,18 +113,15 @@ fn the_owners_tether_keeps_the_region_past_exit_and_all_releases() {
 #[test]
 fn references_from_before_sharing_count_on() {
     loom::model(|| {
-        let m = Model::shared_open();
+        let m = Model::open();
         m.counts.retain().unwrap();
         m.settle(m.counts.exit().unwrap());
         m.counts.retain().unwrap();
         m.counts.share();
-        let other = {
-            let m = m.clone();
-            thread::spawn(move || {
-                m.read();
-                m.settle(m.counts.release().unwrap());
-            })
-        };
+        let other = on_another_thread(&m, |m| {
+            m.read();
+            m.settle(m.counts.release().unwrap());
+        });
         m.settle(m.counts.release().unwrap());
         other.join().unwrap();
         assert_eq!(m.reclaimed.load(Relaxed), 1);
@@ -136,14 +134,11 @@ fn three_threads_that_retain_and_release_reclaim_once() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(4);
     model.check(|| {
-        let m = Model::shared_open();
-        m.counts.share();
-        m.counts.retain().unwrap();
+        let m = Model::open_and_given_away();
         m.counts.retain().unwrap();
         let others: Vec<_> = [OTHER, THIRD]
             .map(|me| {
-                let m = m.clone();
-                thread::spawn(move || {
+                on_another_thread(&m, move |m| {
                     m.counts.tether(me).unwrap();
                     m.settle(m.counts.untether(me).unwrap());
                     m.read();
@@ -164,22 +159,20 @@ fn three_threads_that_retain_and_release_reclaim_once() {
 #[test]
 fn a_region_that_travels_is_its_receivers_alone() {
     loom::model(|| {
-        let m = Model::shared_open();
+        let m = Model::open();
         let sent = Arc::new(AtomicUsize::new(0));
-        let receiver = {
-            let (m, sent) = (m.clone(), sent.clone());
-            thread::spawn(move || {
-                if sent.load(Acquire) == 0 {
-                    return false;
-                }
-                m.counts.set_owner(OTHER);
-                m.counts.tether(OTHER).unwrap();
-                m.settle(m.counts.exit().unwrap());
-                m.read();
-                m.settle(m.counts.untether(OTHER).unwrap());
-                true
-            })
-        };
+        let seen = sent.clone();
+        let receiver = on_another_thread(&m, move |m| {
+            if seen.load(Acquire) == 0 {
+                return false;
+            }
+            m.counts.set_owner(OTHER);
+            m.counts.tether(OTHER).unwrap();
+            m.settle(m.counts.exit().unwrap());
+            m.read();
+            m.settle(m.counts.untether(OTHER).unwrap());
+            true
+        });
         m.counts.tether(OWNER).unwrap();
         m.settle(m.counts.untether(OWNER).unwrap());
         m.counts.set_owner(0);
@@ -193,18 +186,13 @@ fn a_region_that_travels_is_its_receivers_alone() {
 #[test]
 fn references_made_of_references_count_on_after_the_owner_has_left() {
     loom::model(|| {
-        let m = Model::shared_open();
-        m.counts.share();
-        m.counts.retain().unwrap();
-        let other = {
-            let m = m.clone();
-            thread::spawn(move || {
-                m.counts.retain().unwrap();
-                m.settle(m.counts.release().unwrap());
-                m.read();
-                m.settle(m.counts.release().unwrap());
-            })
-        };
+        let m = Model::open_and_given_away();
+        let other = on_another_thread(&m, |m| {
+            m.counts.retain().unwrap();
+            m.settle(m.counts.release().unwrap());
+            m.read();
+            m.settle(m.counts.release().unwrap());
+        });
         m.counts.tether(OWNER).unwrap();
         m.settle(m.counts.exit().unwrap());
         m.read();

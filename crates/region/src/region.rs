@@ -227,16 +227,23 @@ impl Region {
         &'p self,
         work: impl for<'c> FnOnce(&'c Region) -> Value<'c>,
     ) -> Result<Value<'p>, Error> {
-        let child = self.try_child()?;
-        let mut roots = [work(&child).raw()];
-        // From here on the scope is left by `exit_with` alone.
-        let control = ManuallyDrop::new(child).control();
+        let (control, mut roots) = self.run_in_child(work)?;
         // SAFETY: both regions are this thread's; after the closure no value of the child is used.
         unsafe {
             barrier::exit_with(control, self.control(), &mut roots)
                 .inspect_err(|_| life::exit(control))?;
             Ok(Value::from_raw(roots[0]))
         }
+    }
+
+    /// Runs `work` in a region inside this one, whose scope is left open for the caller to leave.
+    fn run_in_child(
+        &self,
+        work: impl for<'c> FnOnce(&'c Region) -> Value<'c>,
+    ) -> Result<(*mut Control, [Raw; 1]), Error> {
+        let child = self.try_child()?;
+        let roots = [work(&child).raw()];
+        Ok((ManuallyDrop::new(child).control(), roots))
     }
 
     /// Like [`Region::scope`], but always hands the memory over: constant cost, nothing is freed
@@ -263,9 +270,7 @@ impl Region {
         &'p self,
         work: impl for<'c> FnOnce(&'c Region) -> Value<'c>,
     ) -> Result<Value<'p>, Error> {
-        let child = self.try_child()?;
-        let mut roots = [work(&child).raw()];
-        let control = ManuallyDrop::new(child).control();
+        let (control, mut roots) = self.run_in_child(work)?;
         // SAFETY: as in `try_scope`; what cannot be spliced is copied.
         unsafe {
             if !life::splice(control, self.control()) {

@@ -2,6 +2,7 @@
 
 use super::arena::{NoArena, expect_innermost, innermost, is_open_here};
 use super::shared::Shared;
+use crate::allocator::zero_new_part;
 use allocator_api2::alloc::{AllocError, Allocator};
 use allocator_api2::{boxed, vec};
 use core::alloc::Layout;
@@ -194,7 +195,7 @@ unsafe impl Allocator for TaskAlloc {
         // SAFETY: the caller's contract; the new block has room for the zeros behind the old content.
         unsafe {
             let grown = self.grow(block, old, new)?;
-            grown.cast::<u8>().add(old.size()).write_bytes(0, new.size() - old.size());
+            zero_new_part(grown, old, new);
             Ok(grown)
         }
     }

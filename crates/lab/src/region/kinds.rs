@@ -47,105 +47,62 @@ unsafe fn sum(p: *const u64, words: usize) -> u64 {
 
 type MkWord<T> = unsafe fn(*mut Control, T) -> Raw;
 
-#[derive(Clone, Copy)]
-pub struct Int;
+/// Objects of one word behind the header: what the constructors take, what object `i` is made of, and
+/// the word that it is in memory.
+macro_rules! of_one_word {
+    ($($(#[$doc:meta])* $name:ident, $id:path, $typed:path, $mk:path,
+       |$i:ident| $content:expr => $type:ty, |$v:ident| $word:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy)]
+            pub struct $name;
 
-impl Work for Int {
-    type Mk = MkWord<i64>;
-    fn constructors() -> Self::Mk {
-        let functions: Self::Mk = objects::mk_int;
-        black_box(functions)
-    }
-    #[inline(always)]
-    unsafe fn typed(self, r: *mut Control, i: usize) -> Raw {
-        // SAFETY: `r` is open.
-        unsafe { objects::int(r, i as i64) }
-    }
-    #[inline(always)]
-    unsafe fn mk(self, mk: Self::Mk, r: *mut Control, i: usize) -> Raw {
-        // SAFETY: `r` is open.
-        unsafe { mk(r, i as i64) }
-    }
-    #[inline(always)]
-    unsafe fn plain(self, mut alloc: impl FnMut(usize) -> *mut u64, i: usize) -> *mut u64 {
-        // SAFETY: the memory has two words.
-        unsafe { write(alloc(16), [Header::fixed(types::INT).0, i as u64]) }
-    }
-    unsafe fn check(p: *const u64) -> u64 {
-        // SAFETY: the object has two words.
-        unsafe { *p ^ *p.add(1) }
-    }
-    fn bytes(self, _: usize) -> usize {
-        16
-    }
+            impl Work for $name {
+                type Mk = MkWord<$type>;
+                fn constructors() -> Self::Mk {
+                    let functions: Self::Mk = $mk;
+                    black_box(functions)
+                }
+                #[inline(always)]
+                unsafe fn typed(self, r: *mut Control, $i: usize) -> Raw {
+                    // SAFETY: `r` is open.
+                    unsafe { $typed(r, $content) }
+                }
+                #[inline(always)]
+                unsafe fn mk(self, mk: Self::Mk, r: *mut Control, $i: usize) -> Raw {
+                    // SAFETY: `r` is open.
+                    unsafe { mk(r, $content) }
+                }
+                #[inline(always)]
+                unsafe fn plain(
+                    self,
+                    mut alloc: impl FnMut(usize) -> *mut u64,
+                    $i: usize,
+                ) -> *mut u64 {
+                    let $v: $type = $content;
+                    // SAFETY: the memory has two words.
+                    unsafe { write(alloc(16), [Header::fixed($id).0, $word]) }
+                }
+                unsafe fn check(p: *const u64) -> u64 {
+                    // SAFETY: the object has two words.
+                    unsafe { sum(p, 2) }
+                }
+                fn bytes(self, _: usize) -> usize {
+                    16
+                }
+            }
+        )*
+    };
 }
 
-#[derive(Clone, Copy)]
-pub struct Float;
-
-impl Work for Float {
-    type Mk = MkWord<f64>;
-    fn constructors() -> Self::Mk {
-        let functions: Self::Mk = objects::mk_float;
-        black_box(functions)
-    }
-    #[inline(always)]
-    unsafe fn typed(self, r: *mut Control, i: usize) -> Raw {
-        // SAFETY: `r` is open.
-        unsafe { objects::float(r, i as f64) }
-    }
-    #[inline(always)]
-    unsafe fn mk(self, mk: Self::Mk, r: *mut Control, i: usize) -> Raw {
-        // SAFETY: `r` is open.
-        unsafe { mk(r, i as f64) }
-    }
-    #[inline(always)]
-    unsafe fn plain(self, mut alloc: impl FnMut(usize) -> *mut u64, i: usize) -> *mut u64 {
-        // SAFETY: the memory has two words.
-        unsafe { write(alloc(16), [Header::fixed(types::FLOAT).0, (i as f64).to_bits()]) }
-    }
-    unsafe fn check(p: *const u64) -> u64 {
-        // SAFETY: the object has two words.
-        unsafe { *p ^ *p.add(1) }
-    }
-    fn bytes(self, _: usize) -> usize {
-        16
-    }
-}
-
-/// A box of an immediate.
-#[derive(Clone, Copy)]
-pub struct Boxed;
-
-impl Work for Boxed {
-    type Mk = MkWord<Raw>;
-    fn constructors() -> Self::Mk {
-        let functions: Self::Mk = objects::mk_box;
-        black_box(functions)
-    }
-    #[inline(always)]
-    unsafe fn typed(self, r: *mut Control, i: usize) -> Raw {
-        // SAFETY: `r` is open.
-        unsafe { objects::boxed(r, Raw::small_wrapping(i as i64)) }
-    }
-    #[inline(always)]
-    unsafe fn mk(self, mk: Self::Mk, r: *mut Control, i: usize) -> Raw {
-        // SAFETY: `r` is open.
-        unsafe { mk(r, Raw::small_wrapping(i as i64)) }
-    }
-    #[inline(always)]
-    unsafe fn plain(self, mut alloc: impl FnMut(usize) -> *mut u64, i: usize) -> *mut u64 {
-        let content = Raw::small_wrapping(i as i64).0;
-        // SAFETY: the memory has two words.
-        unsafe { write(alloc(16), [Header::fixed(types::BOX).0, content]) }
-    }
-    unsafe fn check(p: *const u64) -> u64 {
-        // SAFETY: the object has two words.
-        unsafe { sum(p, 2) }
-    }
-    fn bytes(self, _: usize) -> usize {
-        16
-    }
+of_one_word! {
+    /// An integer.
+    Int, types::INT, objects::int, objects::mk_int, |i| i as i64 => i64, |v| v as u64;
+    /// A floating-point number.
+    Float, types::FLOAT, objects::float, objects::mk_float, |i| i as f64 => f64, |v| v.to_bits();
+    /// A box of an immediate.
+    Boxed, types::BOX, objects::boxed, objects::mk_box,
+        |i| Raw::small_wrapping(i as i64) => Raw, |v| v.0;
 }
 
 /// A pair with its two ints, three objects.
