@@ -11,7 +11,7 @@ use core::ptr::NonNull;
 
 /// The memory of one sequence of frames.
 ///
-/// An arena is 8 bytes and a block of about 64 bytes in the heap until the first allocation; then it
+/// An arena is 8 bytes and a block of 72 bytes in the heap until the first allocation; then it
 /// takes chunks of 64 KiB, 128 KiB and so on from the heap's spans. The chunks are kept from frame to
 /// frame, so from the second frame of the same size on nothing is asked of the heap or the system.
 /// They go back when the arena is dropped, or by [`trim`](Arena::trim).
