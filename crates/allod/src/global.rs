@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Allod {
     #[inline]
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
         // SAFETY: a live block of this layout (contract of the trait).
-        unsafe { heap::free_sized(p, layout.size()) }
+        unsafe { heap::dealloc(p, layout.align(), layout.size()) }
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! Allocation with an alignment: C23, POSIX and glibc's own.
 
-use crate::errno::{fail, or_enomem};
+use crate::errno::{self, fail, or_enomem};
 use allod_os::vm::page_size;
 use core::mem::size_of;
 use libc::{EINVAL, ENOMEM, c_int, c_void};
@@ -30,7 +30,8 @@ pub extern "C" fn memalign(align: usize, size: usize) -> *mut c_void {
 /// POSIX `posix_memalign`: stores the block in `*out` and returns 0, or returns an error number.
 ///
 /// `EINVAL` unless `align` is a power of two and a multiple of the size of a pointer, `ENOMEM` when
-/// memory is out; in both cases `*out` and `errno` are untouched.
+/// memory is out; in both cases `*out` is untouched. Out of memory also sets `errno`, as glibc does and
+/// programs rely on; otherwise it is left alone.
 ///
 /// # Safety
 /// `out` is writable.
@@ -41,6 +42,7 @@ pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: usize, siz
     }
     let block = allod_heap::aligned_alloc(align, size);
     if block.is_null() {
+        errno::set(ENOMEM);
         return ENOMEM;
     }
     // SAFETY: the caller's contract.

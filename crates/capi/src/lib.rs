@@ -15,6 +15,7 @@
 //! | [`frame`] | the functions declared in `allod/frame.h` |
 //! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
 //! | [`region`] | the functions declared in `allod/region.h` |
+//! | [`system`] | system calls that the heap must know of |
 //!
 //! **Invariants.** `errno` is written only when a function fails and its contract says so. Nothing
 //! unwinds through a Rust frame: C++ exceptions start in assembly that a Rust function left by a
@@ -35,10 +36,11 @@ mod info;
 mod inspect;
 mod malloc;
 mod region;
+mod system;
 
 /// A panic in an allocator has nowhere to go: say so and stop.
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
-    let line = info.location().map_or(0, core::panic::Location::line);
-    errno::die(format_args!("allod: internal error at line {line}: {}\n", info.message()))
+    let (file, line) = info.location().map_or(("?", 0), |at| (at.file(), at.line()));
+    errno::die(format_args!("allod: internal error at {file}:{line}: {}\n", info.message()))
 }

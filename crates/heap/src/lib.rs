@@ -15,43 +15,29 @@
 //! ```
 #![no_std]
 
-pub mod class;
-pub mod fast;
-mod first_class;
+mod base;
+mod face;
 mod heap;
-mod helper;
-mod idle;
-mod inbox;
-mod knobs;
-mod large;
-pub mod layout;
+mod mail;
 mod map;
-pub mod owner;
-mod post;
+mod paths;
 mod purge;
-mod record;
-mod remote;
-mod report;
-pub mod settings;
 mod slab;
-mod slow;
 mod source;
-pub mod span;
-pub mod stats;
-mod sync;
 mod thread;
 
-pub use class::good_size;
-pub use first_class::Heap;
-pub use owner::{Owner, owner_of};
-pub use purge::{purge_all, purge_thread};
+pub use base::class::{self, good_size};
+pub use base::{layout, settings};
+pub use face::first_class::Heap;
+pub use face::{process, span, stats};
+pub use map::owner::{self, Owner, owner_of};
+pub use paths::fast;
+pub use purge::turn::{purge_all, purge_thread};
 
-use crate::class::{FINE_LIMIT, MEDIUM_LIMIT};
-use crate::layout::{MAX_SIZE, MIN_ALIGN};
-use crate::map::MAP;
-use crate::record::{Kind, Span};
-use crate::report::{Misuse, misuse};
-use core::ptr;
+use crate::base::class::{Class, MEDIUM_LIMIT};
+use crate::base::layout::MIN_ALIGN;
+use crate::paths::alloc::cleared;
+use crate::paths::{alloc, large, release, resize};
 
 /// The version of the heap, as in its package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -62,48 +48,38 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// About 2 ns when the thread's front cache has a block.
 #[inline(always)]
 pub fn malloc(size: usize) -> *mut u8 {
-    fast::malloc_or(size, slow::malloc)
+    fast::malloc_or(size, alloc::malloc)
 }
 
 /// [`malloc`] without its fast path, for callers that have tried it.
 #[inline(always)]
 pub fn malloc_slow(size: usize) -> *mut u8 {
-    slow::malloc(size)
+    alloc::malloc(size)
 }
 
 /// Like [`malloc`], with every byte zero. Pages fresh from the system are not cleared again.
 #[inline]
 pub fn malloc_zeroed(size: usize) -> *mut u8 {
-    if size > FINE_LIMIT {
-        return malloc_zeroed_large(size);
+    if size > class::SMALL_LIMIT {
+        return malloc_zeroed_slow(size);
     }
-    zeroed(malloc(size), size, false)
+    cleared(malloc(size), size, false)
 }
 
 #[inline(never)]
-fn malloc_zeroed_large(size: usize) -> *mut u8 {
+fn malloc_zeroed_slow(size: usize) -> *mut u8 {
     if size > MEDIUM_LIMIT {
         let new = large::alloc(size, 1);
-        return zeroed(new.block, size, new.clean);
+        return cleared(new.block, size, new.clean);
     }
-    zeroed(malloc(size), size, false)
-}
-
-/// Clears a new block unless it is clean or null.
-#[inline(always)]
-pub(crate) fn zeroed(block: *mut u8, size: usize, clean: bool) -> *mut u8 {
-    if !block.is_null() && !clean {
-        // SAFETY: the block is new and holds `size` bytes.
-        unsafe { ptr::write_bytes(block, 0, size) };
-    }
-    block
+    alloc::zeroed(Class::of(size), size)
 }
 
 /// Takes `size` bytes at a multiple of `align`, which must be a power of two. The block is the
 /// caller's until [`free`].
 ///
 /// Null when memory is out, or `size` or `align` exceeds `PTRDIFF_MAX`. As fast as [`malloc`] up to
-/// an alignment of 4096 and about 28 KiB; above, the block gets a span of its own.
+/// an alignment of 64 KiB and a size of 1 MiB; above, the block gets a span of its own.
 ///
 /// ```
 /// let p = allod_heap::aligned_alloc(4096, 100);
@@ -117,7 +93,7 @@ pub fn aligned_alloc(align: usize, size: usize) -> *mut u8 {
     if align <= MIN_ALIGN {
         return malloc(size);
     }
-    slow::aligned(align, size)
+    alloc::aligned(align, size)
 }
 
 /// Like [`aligned_alloc`], with every byte zero.
@@ -126,11 +102,11 @@ pub fn aligned_alloc_zeroed(align: usize, size: usize) -> *mut u8 {
     if align <= MIN_ALIGN {
         return malloc_zeroed(size);
     }
-    match slow::aligned_class(align, size) {
-        Some(class) => zeroed(slow::malloc_class(class), size, false),
+    match Class::aligned(align, size) {
+        Some(class) => alloc::zeroed(class, size),
         None => {
             let new = large::alloc(size, align);
-            zeroed(new.block, size, new.clean)
+            cleared(new.block, size, new.clean)
         }
     }
 }
@@ -146,7 +122,7 @@ pub fn aligned_alloc_zeroed(align: usize, size: usize) -> *mut u8 {
 #[inline(always)]
 pub unsafe fn free(p: *mut u8) {
     // SAFETY: the caller's contract.
-    unsafe { fast::free_or(p, slow::free) }
+    unsafe { fast::free_or(p, release::free) }
 }
 
 /// Bytes usable at `p`, at least what was asked for; 0 for null and for what is not a block.
@@ -155,30 +131,7 @@ pub unsafe fn free(p: *mut u8) {
 /// `p` is null or a live block.
 pub unsafe fn usable_size(p: *mut u8) -> usize {
     // SAFETY: the caller's contract.
-    match unsafe { block_at(p) } {
-        // SAFETY: the record of the live block's span.
-        Some(span) => unsafe { usable_in(span) },
-        None => 0,
-    }
-}
-
-/// The span of a live block; `None` for null and for what is not the start of a block.
-unsafe fn block_at(p: *mut u8) -> Option<*mut Span> {
-    let bin = MAP.bin_of(p)?;
-    // SAFETY: map entries point to bins, records of entered spans are valid.
-    unsafe {
-        if let Some(span) = MAP.span_of_bin(bin) {
-            return ((*span).kind() == Kind::Large && (*span).start == p as usize).then_some(span);
-        }
-        MAP.heap_of_bin(bin).map(|_| owner::slab_of(p))
-    }
-}
-
-unsafe fn usable_in(span: *mut Span) -> usize {
-    // SAFETY: the record of a live span.
-    unsafe {
-        if (*span).kind() == Kind::Large { large::usable(span) } else { (*span).size as usize }
-    }
+    unsafe { resize::usable_size(p) }
 }
 
 /// Resizes a block, moving it when needed. The contents up to the smaller size are kept.
@@ -192,47 +145,7 @@ unsafe fn usable_in(span: *mut Span) -> usize {
 #[inline]
 pub unsafe fn realloc(p: *mut u8, size: usize) -> *mut u8 {
     // SAFETY: the caller's contract.
-    unsafe { realloc_with(p, size, malloc) }
-}
-
-#[inline]
-pub(crate) unsafe fn realloc_with(
-    p: *mut u8,
-    size: usize,
-    malloc: impl FnOnce(usize) -> *mut u8,
-) -> *mut u8 {
-    if p.is_null() {
-        return malloc(size);
-    }
-    // SAFETY: the caller's contract: a live block, and its span's record.
-    unsafe {
-        let Some(span) = block_at(p) else {
-            misuse("realloc", p, Misuse::NotABlock);
-            return ptr::null_mut();
-        };
-        let usable = usable_in(span);
-        let large = (*span).kind() == Kind::Large;
-        if !large && size <= usable && size > usable / 2 {
-            return p;
-        }
-        if size > MAX_SIZE {
-            return ptr::null_mut();
-        }
-        if large || size > large::GROWING_FROM {
-            let q = large::realloc(span, p, size, usable);
-            if !q.is_null() {
-                return q;
-            }
-        }
-        let q = malloc(size);
-        if q.is_null() {
-            // A block that shrinks need not move.
-            return if size <= usable && !large { p } else { q };
-        }
-        ptr::copy_nonoverlapping(p, q, usable.min(size));
-        free(p);
-        q
-    }
+    unsafe { resize::realloc(p, MIN_ALIGN, size, malloc) }
 }
 
 /// Resizes a block whose address must stay a multiple of `align`, a power of two. Otherwise like
@@ -241,33 +154,44 @@ pub(crate) unsafe fn realloc_with(
 /// # Safety
 /// As for [`realloc`].
 pub unsafe fn realloc_aligned(p: *mut u8, align: usize, size: usize) -> *mut u8 {
-    if align <= MIN_ALIGN {
-        // SAFETY: the caller's contract.
-        return unsafe { realloc(p, size) };
-    }
     // SAFETY: the caller's contract.
-    unsafe {
-        let old = usable_size(p);
-        if !p.is_null() && size <= old && size > old / 2 {
-            return p;
-        }
-        let q = aligned_alloc(align, size);
-        if !p.is_null() && !q.is_null() {
-            ptr::copy_nonoverlapping(p, q, old.min(size));
-            free(p);
-        }
-        q
-    }
+    unsafe { resize::realloc(p, align, size, |size| aligned_alloc(align, size)) }
 }
 
-/// Frees a block of `size` bytes as asked for at its allocation: the same as [`free`], for callers
-/// who know the size.
+/// Frees a block of `size` bytes, as last asked for: like [`free`], and a little faster up to 4 KiB. A
+/// size beyond the block's is reported where that shows.
+///
+/// # Safety
+/// As for [`free`], and `size` is what the block was asked for with, or resized to.
+#[inline(always)]
+pub unsafe fn free_sized(p: *mut u8, size: usize) {
+    // SAFETY: the caller's contract.
+    unsafe { fast::free_sized_or(p, size, |p| release::free_sized(p, size, false)) }
+}
+
+/// Frees a block of `size` bytes that was never resized: like [`free_sized`], and a size of another
+/// class than the block's is reported, too. For C++'s sized `operator delete`.
 ///
 /// # Safety
 /// As for [`free`], and `size` is what the block was asked for with.
 #[inline(always)]
-pub unsafe fn free_sized(p: *mut u8, size: usize) {
-    let _ = size;
+pub unsafe fn delete_sized(p: *mut u8, size: usize) {
     // SAFETY: the caller's contract.
-    unsafe { free(p) }
+    unsafe { fast::free_sized_or(p, size, |p| release::free_sized(p, size, true)) }
+}
+
+/// Frees a block of a layout, as Rust's allocators know it: like [`free`], and a little faster for
+/// sizes up to 4 KiB at alignments up to 16.
+///
+/// # Safety
+/// As for [`free`], and the block was asked for with this alignment and size, or resized to it.
+#[inline(always)]
+pub unsafe fn dealloc(p: *mut u8, align: usize, size: usize) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if align > MIN_ALIGN {
+            return free(p);
+        }
+        fast::free_sized_or(p, size, |p| fast::free_or(p, release::free));
+    }
 }

@@ -8,7 +8,8 @@
 //! | [`vm`] | address space: reserve, commit, purge, move pages |
 //! | [`thread`] | the thread slot, the thread pointer, exit hooks, helper threads |
 //! | [`futex`] | sleeping until a word of memory changes |
-//! | [`lock`] | a four-byte lock on the futex |
+//! | [`lock`] | a four-byte lock on the futex that knows its owner |
+//! | [`lock_waits`] | how often threads slept on such locks |
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |
 //! | [`env`](mod@env) | reading environment variables without allocating |
@@ -22,3 +23,8 @@ pub mod lock;
 mod sync;
 pub mod thread;
 pub mod vm;
+
+/// How often a thread of this process has gone to sleep on a [`lock::Lock`].
+pub fn lock_waits() -> u64 {
+    sync::waits()
+}

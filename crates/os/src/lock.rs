@@ -1,14 +1,52 @@
-//! A four-byte lock: spin briefly, then sleep on the futex.
+//! A four-byte lock that knows its owner: spin briefly, then sleep on the futex.
 //!
-//! Unlocked 0, locked 1, locked with sleepers 2 (Drepper, "Futexes are tricky", mutex 3).
-//! Zeroed memory is an unlocked lock. `crates/models` explores this file with loom.
+//! ```text
+//!   31                              3     2      1       0
+//!  ┌─────────────────────────────────┬──────┬───────┬─────────┐
+//!  │ part of the owner's thread id   │ held │ fork  │ waiters │     0: free
+//!  └─────────────────────────────────┴──────┴───────┴─────────┘
+//! ```
+//! A thread that finds its own mark in a lock was interrupted while it held it: it runs a signal
+//! handler now, or a fork handler. [`Lock::enter`] then returns `None` instead of waiting for
+//! itself. A lock that was taken for a fork guards data at rest, so the thread that prepares the fork
+//! may go on using them: the lock is lent to it. Two threads whose marks are the same (their thread
+//! pointers lie a multiple of 32 GiB apart) only take that same detour without need.
+//!
+//! The waiting follows Drepper, "Futexes are tricky", mutex 3. Zeroed memory is a free lock.
+//! `crates/models` explores this file with loom.
 
-use crate::sync::{AtomicU32, Ordering, SPINS, const_fn, futex_wait, futex_wake, spin_loop};
+use crate::sync::{
+    AtomicU32, Ordering, SPINS, const_fn, count_wait, futex_wait, futex_wake, spin_loop,
+    thread_mark,
+};
 
-/// A lock that guards data kept elsewhere. Zero bytes are an unlocked lock. Not reentrant.
+const WAITERS: u32 = 1;
+const FORK: u32 = 2;
+const HELD: u32 = 4;
+
+/// A lock that guards data kept elsewhere. Zero bytes are a free lock. Not reentrant.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Lock(AtomicU32);
+
+/// A lock that is held; dropping the value releases it.
+#[derive(Debug)]
+#[must_use = "the lock is released when this value is dropped"]
+pub struct Held<'a> {
+    lock: &'a Lock,
+    lent: bool,
+}
+
+impl Drop for Held<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.lent {
+            self.lock.0.fetch_or(FORK, Ordering::Release);
+        } else {
+            self.lock.unlock();
+        }
+    }
+}
 
 impl Default for Lock {
     fn default() -> Self {
@@ -16,19 +54,44 @@ impl Default for Lock {
     }
 }
 
+/// What the calling thread writes into locks that it holds.
+#[inline]
+fn mine() -> u32 {
+    ((thread_mark() >> 6) as u32) << 3 | HELD
+}
+
 impl Lock {
     const_fn! {
-        /// An unlocked lock.
+        /// A free lock.
         pub fn new() -> Lock {
             Lock(AtomicU32::new(0))
         }
     }
 
-    /// Takes the lock, sleeping when another thread holds it for long.
+    /// Takes the lock, sleeping while another thread holds it. `None` when the calling thread holds
+    /// it already: a signal handler interrupted it there.
+    #[inline]
+    pub fn enter(&self) -> Option<Held<'_>> {
+        let me = mine();
+        if self.exchange(0, me) {
+            return Some(Held { lock: self, lent: false });
+        }
+        self.enter_contended(me)
+    }
+
+    /// Takes the lock if it is free.
+    #[inline]
+    pub fn try_enter(&self) -> Option<Held<'_>> {
+        self.exchange(0, mine()).then(|| Held { lock: self, lent: false })
+    }
+
+    /// Takes the lock, sleeping while another thread holds it. For locks that no signal handler or
+    /// fork handler takes while their thread holds them.
     #[inline]
     pub fn lock(&self) {
-        if self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            self.wait();
+        let me = mine();
+        if !self.exchange(0, me) {
+            self.wait(me);
         }
     }
 
@@ -36,13 +99,13 @@ impl Lock {
     #[inline]
     #[must_use]
     pub fn try_lock(&self) -> bool {
-        self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.exchange(0, mine())
     }
 
     /// Releases the lock. Only its holder may call this.
     #[inline]
     pub fn unlock(&self) {
-        if self.0.swap(0, Ordering::Release) == 2 {
+        if self.0.swap(0, Ordering::Release) & WAITERS != 0 {
             futex_wake(&self.0, 1);
         }
     }
@@ -56,16 +119,94 @@ impl Lock {
         r
     }
 
+    /// True when the calling thread holds the lock, having been interrupted there, and not for a fork.
+    pub fn interrupted_here(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & !WAITERS == mine()
+    }
+
+    /// True when any thread holds the lock.
+    pub fn is_held(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Takes the lock for a fork, unless the calling thread holds it already. With `patient` it
+    /// sleeps until the lock is free; without, it gives up after a while. Whether it was taken does
+    /// not matter to [`release_after_fork`](Lock::release_after_fork).
+    pub fn hold_for_fork(&self, patient: bool) {
+        let me = mine();
+        if self.0.load(Ordering::Relaxed) & !(WAITERS | FORK) == me {
+            return;
+        }
+        if patient {
+            self.lock();
+        } else if !(0..SPINS * 100).any(|_| {
+            spin_loop();
+            self.exchange(0, me)
+        }) {
+            return;
+        }
+        self.0.fetch_or(FORK, Ordering::Relaxed);
+    }
+
+    /// Releases the lock, in parent or child, if [`hold_for_fork`](Lock::hold_for_fork) took it.
+    pub fn release_after_fork(&self) {
+        if self.0.load(Ordering::Relaxed) & !WAITERS == mine() | FORK {
+            self.unlock();
+        }
+    }
+
+    /// Frees the lock in a forked child, whoever held it, unless the child's only thread was
+    /// interrupted while it did. For locks whose data are whole at every moment.
+    pub fn reset_in_child(&self) {
+        if !self.interrupted_here() {
+            self.0.store(0, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn exchange(&self, from: u32, to: u32) -> bool {
+        self.0.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
     #[cold]
-    fn wait(&self) {
+    fn enter_contended(&self, me: u32) -> Option<Held<'_>> {
+        // Only this thread writes its own mark, so what is seen of it is current.
+        let seen = self.0.load(Ordering::Relaxed);
+        if seen & !(WAITERS | FORK) != me {
+            self.wait(me);
+            return Some(Held { lock: self, lent: false });
+        }
+        // At rest, unless this thread was interrupted after it had borrowed the lock.
+        (seen & FORK != 0).then(|| {
+            self.0.fetch_and(!FORK, Ordering::Acquire);
+            Held { lock: self, lent: true }
+        })
+    }
+
+    #[cold]
+    fn wait(&self, me: u32) {
         for _ in 0..SPINS {
-            if self.0.load(Ordering::Relaxed) == 0 && self.try_lock() {
+            if self.0.load(Ordering::Relaxed) == 0 && self.exchange(0, me) {
                 return;
             }
             spin_loop();
         }
-        while self.0.swap(2, Ordering::Acquire) != 0 {
-            futex_wait(&self.0, 2, None);
+        count_wait();
+        loop {
+            let seen = self.0.load(Ordering::Relaxed);
+            if seen == 0 {
+                // Others may sleep, too: whoever woke up says so for them.
+                if self.exchange(0, me | WAITERS) {
+                    return;
+                }
+            } else if seen & WAITERS != 0 || self.mark_waiters(seen) {
+                futex_wait(&self.0, seen | WAITERS, None);
+            }
         }
+    }
+
+    fn mark_waiters(&self, seen: u32) -> bool {
+        let marked = seen | WAITERS;
+        self.0.compare_exchange(seen, marked, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }

@@ -1,11 +1,26 @@
 //! What the lock is made of. `crates/models` puts loom's parts in their place.
 
 pub(crate) use crate::futex::{futex_wait, futex_wake};
+pub(crate) use crate::thread::pointer as thread_mark;
 pub(crate) use core::hint::spin_loop;
 pub(crate) use core::sync::atomic::{AtomicU32, Ordering};
 
+use core::sync::atomic::AtomicU64;
+
 /// Looks at a taken lock before sleeping.
 pub(crate) const SPINS: u32 = 100;
+
+static WAITS: AtomicU64 = AtomicU64::new(0);
+
+/// Counts a thread that goes to sleep on a lock.
+pub(crate) fn count_wait() {
+    WAITS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How often a thread has gone to sleep on any lock of this kind.
+pub(crate) fn waits() -> u64 {
+    WAITS.load(Ordering::Relaxed)
+}
 
 /// A `const fn`, which loom's atomics do not allow.
 macro_rules! const_fn {

@@ -196,8 +196,10 @@ pub fn at_fork(before: extern "C" fn(), parent: extern "C" fn(), child: extern "
 
 /// Starts a detached helper thread on a small stack with all signals blocked.
 ///
-/// The C library allocates while it does so; hold no lock that allocation may need. False when the
-/// system refuses.
+/// The C library allocates while it does so; hold no lock that allocation may need. The C library
+/// goes on taking the process for single-threaded if it did so before (`__libc_single_threaded`):
+/// the helper must not touch anything that the program counts references of. False when the system
+/// refuses.
 pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
     // SAFETY: attributes and masks are initialised by the calls before their use.
     unsafe {
@@ -212,16 +214,63 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
         let mut old: libc::sigset_t = core::mem::zeroed();
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
+        let flag = single_threaded();
+        let single = !flag.is_null() && flag.read_volatile() != 0;
         let mut id: libc::pthread_t = core::mem::zeroed();
         let r = libc::pthread_create(&mut id, &attr, run, core::ptr::null_mut());
+        if single {
+            flag.write_volatile(1);
+        }
         libc::pthread_sigmask(libc::SIG_SETMASK, &old, core::ptr::null_mut());
         libc::pthread_attr_destroy(&mut attr);
         r == 0
     }
 }
 
-/// Gives the processor to another thread.
-pub fn yield_now() {
-    // SAFETY: no preconditions.
-    unsafe { libc::sched_yield() };
+/// The C library's flag `__libc_single_threaded`; null where it has none.
+fn single_threaded() -> *mut u8 {
+    let flag: *mut u8;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: reads the address of a weak symbol from the global offset table.
+    unsafe {
+        core::arch::asm!(
+            ".weak __libc_single_threaded",
+            "mov {p}, qword ptr [rip + __libc_single_threaded@GOTPCREL]",
+            p = out(reg) flag,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: reads the address of a weak symbol from the global offset table.
+    unsafe {
+        core::arch::asm!(
+            ".weak __libc_single_threaded",
+            "adrp {p}, :got:__libc_single_threaded",
+            "ldr {p}, [{p}, :got_lo12:__libc_single_threaded]",
+            p = out(reg) flag,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        flag = core::ptr::null_mut();
+    }
+    flag
+}
+
+/// True where a seccomp filter is in force, which may refuse new threads by ending the process.
+pub fn is_sandboxed() -> bool {
+    // SAFETY: asks a number of the calling thread; errno is restored.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let mode = libc::prctl(libc::PR_GET_SECCOMP);
+        *libc::__errno_location() = errno;
+        mode != 0
+    }
+}
+
+/// Sleeps for about `millis`.
+pub fn pause(millis: u64) {
+    let word = AtomicU32::new(0);
+    crate::futex::futex_wait(&word, 0, Some(millis));
 }

@@ -104,9 +104,10 @@ impl Window {
     /// Reserves `len` bytes of address space without access, aligned to `align` (a power of two).
     ///
     /// Costs no memory. `None` when the system refuses.
-    pub fn reserve(len: usize, align: usize) -> Option<Window> {
+    /// `hint` is where it should lie if nothing is mapped there; 0 leaves the choice to the system.
+    pub fn reserve(hint: usize, len: usize, align: usize) -> Option<Window> {
         let total = len.checked_add(align)?;
-        let raw = keeping_errno(|| map(0, total, libc::PROT_NONE, RESERVE_FLAGS))?;
+        let raw = keeping_errno(|| map(hint, total, libc::PROT_NONE, RESERVE_FLAGS))?;
         let base = raw.next_multiple_of(align);
         // SAFETY: head and tail are parts of the mapping just made, outside the window.
         unsafe {
@@ -116,18 +117,46 @@ impl Window {
             if raw + total > base + len {
                 unmap(base + len, raw + total - base - len);
             }
+            // Under `mlockall(MCL_FUTURE)` addresses without memory would count as locked.
+            keeping_errno(|| libc::munlock(base as *const _, len));
         }
         Some(Window { base, len, reserved: true })
     }
 
     /// Picks `len` bytes of address space where nothing is mapped now, without reserving them.
     pub fn unreserved(len: usize, align: usize) -> Window {
-        // Far from where the kernel places programs, stacks and libraries, at a place that differs
-        // from run to run as the stack's does.
-        let here = 0usize;
-        let noise = (&raw const here as usize >> 12) & 0xfff;
-        let base = (0x1000_0000_0000 + noise * 0x1_0000_0000).next_multiple_of(align);
-        Window { base, len, reserved: false }
+        Window { base: free_place().next_multiple_of(align), len, reserved: false }
+    }
+
+    /// Reserves `len` more bytes behind the window. False when something is mapped there.
+    pub fn lengthen(&mut self, len: usize) -> bool {
+        let end = self.base + self.len;
+        let flags = RESERVE_FLAGS | libc::MAP_FIXED_NOREPLACE;
+        let got = keeping_errno(|| map(end, len, libc::PROT_NONE, flags));
+        match got {
+            Some(at) if at == end => {
+                self.len += len;
+                true
+            }
+            Some(at) => {
+                // A kernel older than 4.17 takes the address as a hint only.
+                // SAFETY: the mapping was just made here and nobody has seen it.
+                unsafe { unmap(at, len) };
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Gives the reserved addresses from `at` to `to` up, so that they no longer count as mapped.
+    ///
+    /// # Safety
+    /// The range lies in the window and was never committed, or nothing in it is in use.
+    pub unsafe fn give_up(&self, at: usize, to: usize) {
+        if self.reserved && at < to {
+            // SAFETY: the caller's contract.
+            keeping_errno(|| unsafe { unmap(at, to - at) });
+        }
     }
 
     /// Makes `at..at+len` readable and writable; fresh memory reads as zero.
@@ -139,9 +168,10 @@ impl Window {
         let rw = libc::PROT_READ | libc::PROT_WRITE;
         keeping_errno(|| {
             if self.reserved {
-                // SAFETY: the range lies in our own reservation.
-                let r = unsafe { libc::mprotect(at as *mut _, len, rw) };
-                return if r == 0 { Ok(()) } else { Err(Refused::Memory) };
+                // SAFETY: the range lies in our own reservation, and nothing in it is in use. A
+                // seccomp filter may refuse `mprotect` and allow `mmap`.
+                let open = unsafe { libc::mprotect(at as *mut _, len, rw) == 0 || renew(at, len) };
+                return if open { Ok(()) } else { Err(Refused::Memory) };
             }
             match map(at, len, rw, RESERVE_FLAGS | libc::MAP_FIXED_NOREPLACE) {
                 Some(got) if got == at => Ok(()),
@@ -159,6 +189,20 @@ impl Window {
             }
         })
     }
+}
+
+/// A place for a window far from where the kernel puts programs, stacks and libraries, with room
+/// behind it; it differs from run to run by the system's own randomness.
+pub fn free_place() -> usize {
+    // SAFETY: AT_RANDOM, where it is given, points to 16 random bytes of the process's own.
+    let noise = unsafe {
+        match libc::getauxval(libc::AT_RANDOM) as *const u8 {
+            bytes if bytes.is_null() => 0,
+            bytes => bytes.cast::<u64>().read_unaligned(),
+        }
+    };
+    // 2 MiB steps over 8 TiB, from 16 TiB on.
+    0x1000_0000_0000 + (noise as usize >> 8) % (1 << 22) * (2 << 20)
 }
 
 /// Gives the memory of whole pages back to the system; they read as zero when touched again.
@@ -212,6 +256,27 @@ pub unsafe fn move_pages(from: usize, to: usize, len: usize) -> bool {
         crate::io::abort();
     }
     false
+}
+
+/// Locks whole pages in memory, as `mlockall(MCL_FUTURE)` asks for new ones. Advice: a refusal is
+/// ignored.
+///
+/// # Safety
+/// The pages are committed and the caller's.
+pub unsafe fn keep_resident(at: usize, len: usize) {
+    // SAFETY: locking changes no contents.
+    keeping_errno(|| unsafe { libc::mlock(at as *const _, len) });
+}
+
+/// True when the page at `at` is in memory.
+///
+/// # Safety
+/// The page is committed and the caller's.
+pub unsafe fn is_resident(at: usize) -> bool {
+    let mut answer = 0u8;
+    // SAFETY: one page is asked for, and there is room for one answer.
+    keeping_errno(|| unsafe { libc::mincore(at as *mut _, page_size(), &mut answer) == 0 })
+        && answer & 1 == 1
 }
 
 /// Asks for (`true`) or against (`false`) transparent huge pages in a range. Advice only.

@@ -99,7 +99,7 @@ macro_rules! operators_delete {
     };
     (@free $block:ident, $size:ident) => {
         // SAFETY: the caller's contract.
-        unsafe { allod_heap::free_sized($block.cast(), $size) }
+        unsafe { allod_heap::delete_sized($block.cast(), $size) }
     };
 }
 

@@ -1,0 +1,68 @@
+//! System calls that concern the whole process, and that the heap must know of beforehand.
+//!
+//! Each does what the C library's function of that name does. `unshare` and `setns` refuse some of
+//! their work to a process with two threads: the helper thread that gives memory back ends before the
+//! call, and may come back later. A seccomp filter may end a process that starts a thread: once one
+//! is announced there is no helper any more. `mlockall` counts reserved addresses as locked memory:
+//! they are given up first.
+
+use libc::{EINVAL, MCL_FUTURE, c_int, c_long, c_ulong};
+
+/// `prctl` operations after which a seccomp filter is to be expected.
+const SANDBOXING: [c_int; 2] = [libc::PR_SET_SECCOMP, libc::PR_SET_NO_NEW_PRIVS];
+
+fn refused(result: &c_long) -> bool {
+    // SAFETY: errno's address is always valid in the calling thread.
+    *result == -1 && unsafe { *libc::__errno_location() } == EINVAL
+}
+
+/// Linux `unshare`: the calling process leaves namespaces or other things that it shares.
+#[unsafe(no_mangle)]
+pub extern "C" fn unshare(flags: c_int) -> c_int {
+    // SAFETY: the system call takes one number.
+    let call = || unsafe { libc::syscall(libc::SYS_unshare, flags) };
+    allod_heap::process::without_helper(call, refused) as c_int
+}
+
+/// Linux `setns`: the calling thread joins a namespace.
+#[unsafe(no_mangle)]
+pub extern "C" fn setns(descriptor: c_int, kind: c_int) -> c_int {
+    // SAFETY: the system call takes two numbers.
+    let call = || unsafe { libc::syscall(libc::SYS_setns, descriptor, kind) };
+    allod_heap::process::without_helper(call, refused) as c_int
+}
+
+/// Linux `prctl`.
+///
+/// # Safety
+/// As the operation demands.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn prctl(
+    operation: c_int,
+    a: c_ulong,
+    b: c_ulong,
+    c: c_ulong,
+    d: c_ulong,
+) -> c_int {
+    if SANDBOXING.contains(&operation) {
+        allod_heap::process::expect_sandbox();
+    }
+    // SAFETY: the caller's contract.
+    unsafe { libc::syscall(libc::SYS_prctl, operation, a, b, c, d) as c_int }
+}
+
+/// POSIX `mlockall`: locks the pages of the process in memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn mlockall(flags: c_int) -> c_int {
+    allod_heap::process::expect_locked_memory(flags & MCL_FUTURE != 0);
+    // SAFETY: the system call takes one number.
+    unsafe { libc::syscall(libc::SYS_mlockall, flags) as c_int }
+}
+
+/// POSIX `munlockall`: unlocks them.
+#[unsafe(no_mangle)]
+pub extern "C" fn munlockall() -> c_int {
+    allod_heap::process::expect_unlocked_memory();
+    // SAFETY: the system call takes nothing.
+    unsafe { libc::syscall(libc::SYS_munlockall) as c_int }
+}

@@ -1,0 +1,145 @@
+//! Settings from the environment, read once at start.
+//!
+//! [`TABLE`] is the one list from which the parser, `allod help settings` and `docs/settings.md`
+//! are made.
+
+use crate::base::knobs;
+use allod_os::{clock, env, io};
+use core::fmt::Write;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+/// One setting.
+pub struct Setting {
+    /// Name of the environment variable.
+    pub name: &'static str,
+    /// What values it takes, for people.
+    pub values: &'static str,
+    /// Value when it is not set.
+    pub default: u32,
+    /// Largest value.
+    pub max: u32,
+    /// What it does, for people.
+    pub help: &'static str,
+    value: AtomicU32,
+}
+
+impl Setting {
+    const fn new(
+        name: &'static str,
+        values: &'static str,
+        default: u32,
+        max: u32,
+        help: &'static str,
+    ) -> Setting {
+        Setting { name, values, default, max, help, value: AtomicU32::new(default) }
+    }
+
+    /// The value in force.
+    #[inline]
+    pub fn get(&self) -> u32 {
+        self.value.load(Relaxed)
+    }
+
+    /// True when the value in force is not zero.
+    #[inline]
+    pub fn on(&self) -> bool {
+        self.get() != 0
+    }
+}
+
+/// Report at exit.
+pub static STATS: Setting =
+    Setting::new("ALLOD_STATS", "0 or 1", 0, 1, "print a report of the heap on stderr at exit");
+/// Decay of freed memory.
+pub static PURGE_DELAY_MS: Setting = Setting::new(
+    "ALLOD_PURGE_DELAY_MS",
+    "milliseconds, 0 to 3600000",
+    500,
+    3_600_000,
+    "how long freed memory is kept for reuse before it goes back to the system",
+);
+/// Background purging.
+pub static BACKGROUND: Setting = Setting::new(
+    "ALLOD_BACKGROUND",
+    "0 or 1",
+    1,
+    1,
+    "let a helper thread give memory back, also when the program has gone idle; with 0 the \
+     program's own calls do it",
+);
+/// Huge pages: 0 never, 1 for all memory, 2 by policy.
+pub static HUGEPAGES: Setting = Setting::new(
+    "ALLOD_HUGEPAGES",
+    "0, 1 or 2",
+    2,
+    2,
+    "transparent huge pages: 0 advises against them, 1 asks for them everywhere, 2 asks for them \
+     where a large heap grows, as long as the system has them at hand",
+);
+/// Words about start and purging.
+pub static VERBOSE: Setting =
+    Setting::new("ALLOD_VERBOSE", "0 or 1", 0, 1, "say on stderr that the heap is in use, and how");
+/// Whether misuse ends the process.
+pub static ABORT: Setting = Setting::new(
+    "ALLOD_ABORT",
+    "0 or 1",
+    1,
+    1,
+    "end the process when a pointer is freed that cannot be; with 0 report it, ignore it and go on",
+);
+
+/// Every setting.
+pub static TABLE: [&Setting; 6] =
+    [&STATS, &PURGE_DELAY_MS, &BACKGROUND, &HUGEPAGES, &VERBOSE, &ABORT];
+
+static READ: AtomicBool = AtomicBool::new(false);
+
+/// Reads the environment, once. Unknown `ALLOD_` names and bad values are named on stderr and
+/// ignored.
+pub fn read() {
+    if !env::is_ready() || READ.swap(true, Relaxed) {
+        return;
+    }
+    env::each_with_prefix(b"ALLOD_", |name, value| {
+        let text = |bytes| core::str::from_utf8(bytes).unwrap_or("?");
+        if knobs::read(name, value) {
+            return;
+        }
+        let Some(s) = TABLE.iter().find(|s| s.name.as_bytes() == name) else {
+            let _ = writeln!(
+                io::Fd::stderr(),
+                "allod: unknown setting {} ignored; `allod help settings` lists them",
+                text(name)
+            );
+            return;
+        };
+        match text(value).parse::<u32>() {
+            // A program with rights of another user does not let that user switch checks off.
+            Ok(0) if s.name == ABORT.name && env::is_privileged() => {}
+            Ok(v) if v <= s.max => s.value.store(v, Relaxed),
+            _ => {
+                let _ = writeln!(
+                    io::Fd::stderr(),
+                    "allod: {}={} ignored; it takes {}",
+                    s.name,
+                    text(value),
+                    s.values
+                );
+            }
+        }
+    });
+    if VERBOSE.on() {
+        let _ = writeln!(
+            io::Fd::stderr(),
+            "allod: version {} serves process {}",
+            crate::VERSION,
+            io::pid()
+        );
+    }
+}
+
+/// Milliseconds on the decay clock, modulo 2^32.
+#[inline]
+pub fn now() -> u32 {
+    clock::coarse_millis() as u32
+}

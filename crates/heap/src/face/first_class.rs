@@ -1,0 +1,120 @@
+//! First-class heaps: heaps that a program makes, allocates from, and destroys whole.
+
+use crate::base::class::{Class, MEDIUM_LIMIT};
+use crate::base::layout::MIN_ALIGN;
+use crate::heap::heap::Heap as Core;
+use crate::heap::locked::LockedHeap;
+use crate::paths::alloc::{cleared, malloc_shared};
+use crate::paths::{large, resize};
+use crate::purge::policy;
+use crate::thread::shared;
+use core::ptr::NonNull;
+
+/// A heap of its own, apart from the threads' heaps, that can be destroyed whole.
+///
+/// A `Heap` is a handle: copying it copies no memory. All methods may be called from any thread;
+/// they take the heap's lock (about 20 ns). Single blocks may also be freed with
+/// [`free`](crate::free) from any thread. Nothing is destroyed by dropping the handle.
+///
+/// ```
+/// use allod_heap::Heap;
+/// let heap = Heap::new().expect("memory");
+/// let p = heap.malloc(100);
+/// assert!(!p.is_null());
+/// // SAFETY: nothing of the heap is used afterwards.
+/// unsafe { heap.destroy() };
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heap(NonNull<Core>);
+
+// SAFETY: every operation takes the heap's lock.
+unsafe impl Send for Heap {}
+// SAFETY: as for Send.
+unsafe impl Sync for Heap {}
+
+impl Heap {
+    /// Makes an empty heap; `None` when memory is out.
+    pub fn new() -> Option<Heap> {
+        NonNull::new(shared::make()?).map(Heap)
+    }
+
+    /// Takes `size` bytes aligned to 16; null when memory is out.
+    pub fn malloc(self, size: usize) -> *mut u8 {
+        if size > MEDIUM_LIMIT {
+            return self.large(size, 1).block;
+        }
+        // SAFETY: the handle's heap is shared.
+        unsafe { malloc_shared(self.0.as_ptr(), Class::of(size)) }
+    }
+
+    /// Like [`malloc`](Heap::malloc), with every byte zero.
+    pub fn malloc_zeroed(self, size: usize) -> *mut u8 {
+        if size > MEDIUM_LIMIT {
+            let new = self.large(size, 1);
+            return cleared(new.block, size, new.clean);
+        }
+        cleared(self.malloc(size), size, false)
+    }
+
+    /// Takes `size` bytes at a multiple of `align`, a power of two; null when memory is out.
+    pub fn aligned_alloc(self, align: usize, size: usize) -> *mut u8 {
+        if align <= MIN_ALIGN {
+            return self.malloc(size);
+        }
+        match Class::aligned(align, size) {
+            // SAFETY: the handle's heap is shared.
+            Some(class) => unsafe { malloc_shared(self.0.as_ptr(), class) },
+            None => self.large(size, align).block,
+        }
+    }
+
+    /// Resizes a block of this heap, moving it when needed; null when memory is out, with the old
+    /// block untouched. `p` may be null.
+    ///
+    /// # Safety
+    /// `p` is null or a live block of this heap; after success only the result is used.
+    pub unsafe fn realloc(self, p: *mut u8, size: usize) -> *mut u8 {
+        // SAFETY: the caller's contract.
+        unsafe { resize::realloc(p, MIN_ALIGN, size, |size| self.malloc(size)) }
+    }
+
+    fn large(self, size: usize, align: usize) -> large::New {
+        large::alloc_for(self.0.as_ptr(), size, align)
+    }
+
+    /// Frees all blocks of the heap at once and ends it. Cost grows with its spans, not its blocks.
+    ///
+    /// # Safety
+    /// No block of the heap, and no copy of the handle, is used during or after the call.
+    pub unsafe fn destroy(self) {
+        let h = self.0.as_ptr();
+        // SAFETY: nobody else uses the heap any more (contract); the lock keeps the purger out. The
+        // span of a large block in the heap's list is the heap's to give up.
+        unsafe {
+            let Some(mut locked) = enter_at_rest(h) else { return };
+            locked.settle_mail();
+            let larges = locked.inside().slabs.give_all();
+            locked.forget_blocks();
+            drop(locked);
+            larges.for_each(|span| large::give(span));
+            shared::retire(h);
+        }
+        policy::note_freed(1 << 20);
+    }
+}
+
+/// Takes a heap's lock once the purger has nothing of it in its hands.
+///
+/// # Safety
+/// `h` is a heap.
+unsafe fn enter_at_rest<'a>(h: *mut Core) -> Option<LockedHeap<'a>> {
+    loop {
+        // SAFETY: the caller's contract.
+        let mut locked = unsafe { Core::enter(h)? };
+        if !locked.inside().slabs.is_lending() {
+            return Some(locked);
+        }
+        drop(locked);
+        allod_os::thread::pause(1);
+    }
+}

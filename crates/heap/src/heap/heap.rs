@@ -1,0 +1,269 @@
+//! The heap itself, and the list of all heaps.
+
+use crate::base::class::{CLASSES, Class, ClassInfo, INFO_CONST, SMALL_ENTRIES};
+use crate::base::knobs;
+use crate::base::layout::UNIT_SHIFT;
+use crate::base::layout::units_for;
+use crate::heap::caches::{CacheState, GROWTH_BUDGET};
+use crate::heap::counters::{FastCounters, SlowCounters};
+use crate::heap::locked::Inside;
+use crate::mail::inbox::Inbox;
+use crate::mail::outgoing::Outgoing;
+use crate::map::bin::{Bin, BinGroup, Bins, bin_offset};
+use crate::map::cache::Cache;
+use crate::slab::Slabs;
+use crate::source;
+use allod_os::lock::Lock;
+use core::cell::UnsafeCell;
+use core::ptr;
+use core::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+
+/// Who may use a heap, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Standing {
+    /// A living thread's.
+    Attached = 0,
+    /// Its thread has ended; the next new thread takes it over.
+    Orphan = 1,
+    /// A first-class heap: everybody, with the lock held.
+    Shared = 2,
+    /// A destroyed first-class heap, waiting to be used again.
+    Retired = 3,
+    /// Of a thread that a fork left behind in the middle of a change: nobody's, for ever.
+    Lost = 4,
+}
+
+/// See the module's drawing.
+#[repr(C, align(64))]
+pub struct Heap {
+    /// Front caches by class, and who holds them.
+    pub bins: Bins,
+    /// Byte offset of the bin for each request up to `SMALL_LIMIT`, by 16 bytes.
+    pub table: [u16; SMALL_ENTRIES],
+    /// Small distinct number of this heap, 0 for a static one. On a line that nobody writes.
+    pub id: u32,
+    /// Counters of the fast path; empty unless the feature `stats` is on.
+    pub counters: FastCounters,
+    /// Apart from the line that other threads read.
+    pub(super) guarded: Guarded,
+}
+
+/// What is not for the fast path.
+#[repr(C, align(64))]
+pub struct Guarded {
+    /// Guards `inside`, and the bins too while no thread holds them.
+    pub(super) lock: Lock,
+    standing: AtomicU32,
+    /// Parcels of blocks that other threads freed.
+    pub(super) inbox: Inbox,
+    pub(super) inside: UnsafeCell<Inside>,
+    /// Blocks of other heaps that this thread freed, not yet sent. Owner only, without the lock.
+    pub(super) outgoing: UnsafeCell<Outgoing<Heap>>,
+    /// Next in the list of all heaps ever made; never changes once set.
+    next: AtomicPtr<Heap>,
+    /// Next in the list of orphans or of retired heaps.
+    pub next_idle: UnsafeCell<*mut Heap>,
+}
+
+/// Offsets of the stacks behind the `Heap`, in words, and the total.
+pub(super) struct Stacks {
+    small: [usize; CLASSES],
+    large: [usize; CLASSES],
+    words: usize,
+}
+
+const STACKS: Stacks = {
+    const INFO: [ClassInfo; CLASSES] = INFO_CONST;
+    let mut s = Stacks { small: [0; CLASSES], large: [0; CLASSES], words: 0 };
+    let mut i = 0;
+    while i < CLASSES {
+        s.small[i] = s.words;
+        s.words += INFO[i].first_cap as usize + 1;
+        i += 1;
+    }
+    s.words = s.words.next_multiple_of(512);
+    let mut i = 0;
+    while i < CLASSES {
+        s.large[i] = s.words;
+        s.words += INFO[i].max_cap as usize + 1;
+        i += 1;
+    }
+    s
+};
+
+/// All heaps ever made, linked by `next`. They are reused, never freed.
+static HEAPS: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
+static IDS: AtomicUsize = AtomicUsize::new(1);
+
+impl Heap {
+    /// A heap with no memory, whose every fast path leads to the slow path at once. It is what a
+    /// thread's slot holds before its first allocation and after its last.
+    pub const fn nothing(bottom: *const SharedWord) -> Heap {
+        let mut bins = [const { BinGroup::new() }; size_of::<Bins>() / size_of::<BinGroup>()];
+        // The table sends every request to the first bin, so only that one needs a bottom.
+        bins[0].bins[0].top = bottom.cast_mut().cast::<*mut u8>().wrapping_add(1);
+        Heap {
+            bins,
+            table: [0; SMALL_ENTRIES],
+            id: 0,
+            counters: FastCounters::new(),
+            guarded: Guarded {
+                lock: Lock::new(),
+                standing: AtomicU32::new(Standing::Retired as u32),
+                inbox: Inbox::new(),
+                inside: UnsafeCell::new(Inside {
+                    slabs: Slabs::new(),
+                    caches: [CacheState::new(); CLASSES],
+                    budget: 0,
+                    left_at: 0,
+                    pending: ptr::null_mut(),
+                    slow: SlowCounters::new(),
+                }),
+                outgoing: UnsafeCell::new(Outgoing::new()),
+                next: AtomicPtr::new(ptr::null_mut()),
+                next_idle: UnsafeCell::new(ptr::null_mut()),
+            },
+        }
+    }
+
+    /// Makes a heap in a span of its own. Null when memory is out.
+    pub fn create() -> *mut Heap {
+        let bytes = size_of::<Heap>() + STACKS.words * 8;
+        let Some((start, clean)) = source::internal(bytes) else { return ptr::null_mut() };
+        let heap = start as *mut Heap;
+        // SAFETY: the span is ours; a heap of zeros is valid, and the stacks' bottoms are zeros.
+        unsafe {
+            if !clean {
+                ptr::write_bytes(heap.cast::<u8>(), 0, units_for(bytes) << UNIT_SHIFT);
+            }
+            Heap::fill_in(heap);
+            (*heap).id = IDS.fetch_add(1, Relaxed) as u32;
+            let mut head = HEAPS.load(Relaxed);
+            loop {
+                (*heap).guarded.next.store(head, Relaxed);
+                match HEAPS.compare_exchange_weak(head, heap, Release, Acquire) {
+                    Ok(_) => break,
+                    Err(now) => head = now,
+                }
+            }
+        }
+        heap
+    }
+
+    /// Writes what is not zero in a new heap.
+    ///
+    /// # Safety
+    /// `h` is new and zeroed.
+    unsafe fn fill_in(h: *mut Heap) {
+        // SAFETY: the caller's contract; all places lie in the heap's span.
+        unsafe {
+            let inside = &mut *(*h).guarded.inside.get();
+            for class in Class::all() {
+                let info = class.info();
+                let cap = if knobs::cached(class) { info.first_cap as usize } else { 0 };
+                let cache = Heap::cache(h, class);
+                cache.start_at(Heap::small_stack(h, class), cap);
+                inside.caches[class.index()].batch = (cap / 4).max(1) as u16;
+            }
+            inside.budget = GROWTH_BUDGET;
+            for (i, entry) in (*h).table.iter_mut().enumerate() {
+                *entry = bin_offset(Class::of(i * 16)) as u16;
+            }
+        }
+    }
+
+    fn stack(h: *mut Heap, words: usize) -> *mut *mut u8 {
+        h.cast::<u8>().wrapping_add(size_of::<Heap>()).cast::<*mut u8>().wrapping_add(words)
+    }
+
+    fn small_stack(h: *mut Heap, class: Class) -> *mut *mut u8 {
+        Heap::stack(h, STACKS.small[class.index()])
+    }
+
+    /// The large stack of a class, with room for `max_cap` entries above its bottom.
+    pub(super) fn large_stack(h: *mut Heap, class: Class) -> *mut *mut u8 {
+        Heap::stack(h, STACKS.large[class.index()])
+    }
+
+    /// The bin for a class.
+    #[inline(always)]
+    pub fn bin(h: *mut Heap, class: Class) -> *mut Bin {
+        h.wrapping_byte_add(bin_offset(class)).cast()
+    }
+
+    /// The front cache for a class.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change as long as the value is used.
+    #[inline(always)]
+    pub unsafe fn cache(h: *mut Heap, class: Class) -> Cache {
+        // SAFETY: the caller's contract.
+        unsafe { Cache::new(Heap::bin(h, class)) }
+    }
+
+    /// What a thread collects for other heaps.
+    ///
+    /// # Safety
+    /// `h` is the calling thread's own, and no other reference from here is in use.
+    #[inline(always)]
+    pub unsafe fn outgoing<'a>(h: *mut Heap) -> &'a mut Outgoing<Heap> {
+        // SAFETY: the caller's contract.
+        unsafe { &mut *(*h).guarded.outgoing.get() }
+    }
+
+    /// Who may use the heap.
+    #[inline]
+    pub fn standing(&self) -> Standing {
+        match self.guarded.standing.load(Relaxed) {
+            0 => Standing::Attached,
+            1 => Standing::Orphan,
+            2 => Standing::Shared,
+            3 => Standing::Retired,
+            _ => Standing::Lost,
+        }
+    }
+
+    /// Changes who may use the heap. With the lock held, or before anybody else knows the heap.
+    pub fn set_standing(&self, s: Standing) {
+        self.guarded.standing.store(s as u32, Relaxed);
+    }
+
+    /// Makes the front caches `thread`'s own, or nobody's with 0.
+    pub fn set_thread(&self, thread: usize) {
+        for holder in self.bins.iter().flat_map(|group| &group.holders) {
+            holder.thread.store(thread, Relaxed);
+        }
+    }
+
+    /// The inbox.
+    pub fn inbox(&self) -> &Inbox {
+        &self.guarded.inbox
+    }
+
+    /// The next heap in a list of idle ones, which the list's holder may read and write.
+    pub fn next_idle(&self) -> *mut *mut Heap {
+        self.guarded.next_idle.get()
+    }
+
+    /// The heap's lock, for a fork.
+    pub fn lock(&self) -> &Lock {
+        &self.guarded.lock
+    }
+}
+
+/// A word that many threads read and nobody writes: the bottom of the stack of nobody's heap.
+#[repr(transparent)]
+pub struct SharedWord(pub usize);
+
+/// Calls `f` for every heap ever made.
+pub fn each_heap(mut f: impl FnMut(*mut Heap)) {
+    let mut h = HEAPS.load(Acquire);
+    while !h.is_null() {
+        f(h);
+        // SAFETY: heaps are never freed and `next` never changes once published.
+        h = unsafe { (*h).guarded.next.load(Relaxed) };
+    }
+}

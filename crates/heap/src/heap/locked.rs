@@ -1,0 +1,306 @@
+//! What is done with a heap's lock held.
+
+use crate::base::class::{CLASSES, Class};
+use crate::heap::caches::CacheState;
+use crate::heap::counters::{self, SlowCounters};
+use crate::heap::heap::Heap;
+use crate::heap::slot::own;
+use crate::mail::parcel::{POOL, Parcel};
+use crate::map::bin::{Bin, heap_and_class};
+use crate::map::cache::Cache;
+use crate::map::misuse::{Fault, Misuse};
+use crate::map::span_map::MAP;
+use crate::slab::{Owner, Slabs};
+use allod_os::lock::Held;
+use core::ptr;
+
+/// What a heap's lock guards.
+pub struct Inside {
+    /// Slabs and runs kept near.
+    pub slabs: Slabs,
+    /// How the front caches are used.
+    pub caches: [CacheState; CLASSES],
+    /// Bytes of growth left to the front caches.
+    pub budget: usize,
+    /// Since when the heap has been an orphan with its front caches full; 0 when it is not.
+    pub left_at: u32,
+    /// Parcels taken out of the inbox and not yet unpacked.
+    pub pending: *mut Parcel,
+    /// Counters of the slow path.
+    pub slow: SlowCounters,
+}
+
+/// A heap whose lock is held. Dropping it releases the lock, and then reports misuse that was found.
+pub struct LockedHeap<'a> {
+    heap: *mut Heap,
+    // Dropped before what is reported: in the order of declaration.
+    _held: Held<'a>,
+    found: Found,
+}
+
+/// Misuse that was found while the lock was held.
+struct Found(Option<Fault>);
+
+impl Drop for Found {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(fault) = self.0.take() {
+            fault.report();
+        }
+    }
+}
+
+impl Heap {
+    /// Takes a heap's lock. `None` when the calling thread holds it: a signal interrupted it there.
+    ///
+    /// # Safety
+    /// `h` is a heap, not a static one.
+    #[inline]
+    pub unsafe fn enter<'a>(h: *mut Heap) -> Option<LockedHeap<'a>> {
+        // SAFETY: heaps are never freed.
+        let held = unsafe { (*h).guarded.lock.enter()? };
+        Some(LockedHeap { heap: h, _held: held, found: Found(None) })
+    }
+
+    /// Takes a heap's lock if it is free.
+    ///
+    /// # Safety
+    /// As for [`enter`](Heap::enter).
+    #[inline]
+    pub unsafe fn try_enter<'a>(h: *mut Heap) -> Option<LockedHeap<'a>> {
+        // SAFETY: heaps are never freed.
+        let held = unsafe { (*h).guarded.lock.try_enter()? };
+        Some(LockedHeap { heap: h, _held: held, found: Found(None) })
+    }
+}
+
+impl LockedHeap<'_> {
+    /// The heap.
+    #[inline]
+    pub fn heap(&self) -> *mut Heap {
+        self.heap
+    }
+
+    /// What the lock guards.
+    #[inline]
+    pub fn inside(&mut self) -> &mut Inside {
+        // SAFETY: the lock is held, so this is the only reference.
+        unsafe { &mut *(*self.heap).guarded.inside.get() }
+    }
+
+    /// The heap as the layer of slabs knows it.
+    #[inline]
+    pub fn owner(&self) -> Owner {
+        Owner { heap: self.heap.cast(), bin: |heap, class| Heap::bin(heap.cast(), class) }
+    }
+
+    /// Keeps misuse to be reported once the lock is released.
+    #[inline]
+    pub fn note(&mut self, fault: Option<Fault>) {
+        if self.found.0.is_none() {
+            self.found.0 = fault;
+        }
+    }
+
+    /// Takes a block of a class whose front cache is empty, and fills the cache. Null when memory is
+    /// out.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change.
+    pub unsafe fn refill(&mut self, class: Class) -> *mut u8 {
+        // SAFETY: the caller's contract.
+        unsafe {
+            self.inside().slow.refills += 1;
+            if !(*self.heap).inbox().is_empty() || !self.inside().pending.is_null() {
+                self.receive(class);
+            }
+            let cache = Heap::cache(self.heap, class);
+            let mut block = cache.pop();
+            if block.is_null() {
+                self.adapt_cache(class);
+                block = match cache.cap() {
+                    0 => self.take_one(class),
+                    cap => {
+                        self.fill(class, cache, cap);
+                        cache.pop()
+                    }
+                };
+            }
+            if !block.is_null() {
+                counters::count_malloc(self.heap, cache.bin());
+            }
+            block
+        }
+    }
+
+    /// Fills an empty front cache from the slabs with a batch.
+    unsafe fn fill(&mut self, class: Class, cache: Cache, cap: usize) {
+        let owner = self.owner();
+        // SAFETY: the heap is locked and its bins are the caller's; the batch fits.
+        unsafe {
+            let want = (self.inside().caches[class.index()].batch as usize).clamp(1, cap);
+            let first = cache.entries();
+            let top = first.add(want);
+            let got = self.inside().slabs.take(owner, class, top, want);
+            if got < want {
+                ptr::copy(top.sub(got), first, got);
+            }
+            cache.set_len(got);
+        }
+    }
+
+    /// Takes one block from the slabs, for a class without a front cache.
+    unsafe fn take_one(&mut self, class: Class) -> *mut u8 {
+        let owner = self.owner();
+        let mut one: [*mut u8; 1] = [ptr::null_mut()];
+        // SAFETY: the heap is locked; there is room for one.
+        unsafe { self.inside().slabs.take(owner, class, one.as_mut_ptr().add(1), 1) };
+        one[0]
+    }
+
+    /// Returns the older half of a full front cache to the slabs. Returns the bytes.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change.
+    pub unsafe fn flush(&mut self, class: Class) -> usize {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let cache = Heap::cache(self.heap, class);
+            let (entries, len) = (cache.entries(), cache.len());
+            self.inside().slow.flushes += 1;
+            let state = &mut self.inside().caches[class.index()];
+            let shrink = state.note_flush();
+            let keep = len / if shrink { 4 } else { 2 };
+            let n = len - keep;
+            state.note_flushed(n);
+            self.give(core::slice::from_raw_parts(entries, n));
+            ptr::copy(entries.add(n), entries, keep);
+            cache.set_len(keep);
+            if shrink {
+                self.shrink_cache(class);
+            }
+            n * class.size()
+        }
+    }
+
+    /// Returns blocks to their slabs.
+    ///
+    /// # Safety
+    /// Every pointer lies in a unit with a front cache's bin.
+    pub unsafe fn give(&mut self, blocks: &[*mut u8]) {
+        let owner = self.owner();
+        // SAFETY: the heap is locked; the caller's contract.
+        let fault = unsafe { self.inside().slabs.give(owner, blocks) };
+        self.note(fault);
+    }
+
+    /// The next parcel that has arrived.
+    fn next_parcel(&mut self) -> Option<*mut Parcel> {
+        if self.inside().pending.is_null() {
+            // SAFETY: heaps are never freed.
+            self.inside().pending = unsafe { (*self.heap).inbox().take_all() };
+        }
+        let parcel = self.inside().pending;
+        if parcel.is_null() {
+            return None;
+        }
+        // SAFETY: parcels that were taken are ours.
+        self.inside().pending = unsafe { (*parcel).next };
+        self.inside().slow.parcels_received += 1;
+        Some(parcel)
+    }
+
+    /// Unpacks parcels into the front caches until the class has a block.
+    unsafe fn receive(&mut self, class: Class) {
+        while let Some(parcel) = self.next_parcel() {
+            // SAFETY: the heap is locked, its bins are the caller's, taken parcels are ours.
+            unsafe {
+                for &p in Parcel::blocks(parcel) {
+                    match self.cache_for(p) {
+                        Some(cache) if cache.newest() == p => {
+                            self.note(Some(Fault { pointer: p, what: Misuse::DoubleFree }));
+                        }
+                        Some(cache) if !cache.is_full() => cache.push(p),
+                        Some(_) => self.give(&[p]),
+                        None => self.note(Some(Fault { pointer: p, what: Misuse::DoubleFree })),
+                    }
+                }
+                self.keep_parcel(parcel);
+                if Heap::cache(self.heap, class).len() > 0 {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The front cache of this heap that a block belongs into; `None` when the span map names
+    /// another heap's by now, or none.
+    unsafe fn cache_for(&self, p: *mut u8) -> Option<Cache> {
+        let bin: *mut Bin = MAP.bin_of(p)?;
+        let own = MAP.is_front_cache(bin) && heap_and_class(bin).0 == self.heap as usize;
+        // SAFETY: the heap's bins are the caller's.
+        own.then(|| unsafe { Cache::new(bin) })
+    }
+
+    /// Unpacks all parcels that have arrived into the slabs, for an owner that does not do it.
+    pub fn settle_mail(&mut self) {
+        let (mut first, mut last): (*mut Parcel, *mut Parcel) = (ptr::null_mut(), ptr::null_mut());
+        while let Some(parcel) = self.next_parcel() {
+            // SAFETY: taken parcels are ours; their blocks were the heap's when they were freed.
+            unsafe {
+                for &p in Parcel::blocks(parcel) {
+                    if self.cache_for(p).is_some() {
+                        self.give(&[p]);
+                    } else {
+                        self.note(Some(Fault { pointer: p, what: Misuse::DoubleFree }));
+                    }
+                }
+                (*parcel).next = first;
+            }
+            if last.is_null() {
+                last = parcel;
+            }
+            first = parcel;
+        }
+        if !first.is_null() {
+            // SAFETY: the parcels are empty, ours, and linked.
+            unsafe { POOL.put(first, last) };
+        }
+    }
+
+    /// Keeps an empty parcel for the next remote free, or returns it to the pool.
+    unsafe fn keep_parcel(&mut self, parcel: *mut Parcel) {
+        // SAFETY: the parcel is ours; in a thread's own slow path its outgoing mail may be touched.
+        unsafe {
+            if own() != Some(self.heap) || !Heap::outgoing(self.heap).keep(parcel) {
+                POOL.put(parcel, parcel);
+            }
+        }
+    }
+
+    /// Returns all blocks in the front caches to their slabs.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change.
+    pub unsafe fn empty_caches(&mut self) {
+        for class in Class::all() {
+            // SAFETY: entries between base and top are blocks of this heap.
+            unsafe {
+                let cache = Heap::cache(self.heap, class);
+                self.give(core::slice::from_raw_parts(cache.entries(), cache.len()));
+                cache.set_len(0);
+            }
+        }
+    }
+
+    /// Forgets all blocks, for a heap whose slabs are gone.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change.
+    pub unsafe fn forget_blocks(&mut self) {
+        for class in Class::all() {
+            // SAFETY: an empty cache is always valid.
+            unsafe { Heap::cache(self.heap, class).set_len(0) };
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Whose is this pointer? The span map, its bins, and the records of spans.
+//!
+//! May use: `base`. Keeps no lock: words of the map are written by whoever owns the units, and read
+//! by anybody.
+//!
+//! | file | keeps |
+//! | --- | --- |
+//! | `bin` | what the map's words point to: front caches, and marks for what is none |
+//! | `cache` | pushing to and popping from a front cache |
+//! | `record` | what is known of a span, and the views of it |
+//! | `span_map` | the map itself |
+//! | `owner` | what the map and the records know of any address |
+//! | `misuse` | what is said of a pointer that cannot be freed |
+
+pub mod bin;
+pub mod cache;
+pub mod misuse;
+pub mod owner;
+pub mod record;
+pub mod span_map;

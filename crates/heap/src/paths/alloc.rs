@@ -1,0 +1,131 @@
+//! Allocation where the fast path has nothing.
+
+use crate::base::class::{Class, MEDIUM_LIMIT};
+use crate::heap::counters;
+use crate::heap::heap::Heap;
+use crate::paths::large;
+use crate::purge::{policy, turn};
+use crate::thread::attach::{Here, elsewhere, here};
+use core::ptr;
+
+/// Zeroed blocks from this size on are looked for where memory is known to be zero.
+const ZERO_FROM: usize = 16 * 1024;
+
+/// `malloc` where the fast path has nothing: an empty front cache or a size above 4 KiB.
+#[inline(never)]
+pub fn malloc(size: usize) -> *mut u8 {
+    if size > MEDIUM_LIMIT {
+        return large::alloc(size, 1).block;
+    }
+    malloc_class(Class::of(size))
+}
+
+/// A block of a class, from the front cache if there is one.
+#[inline]
+pub fn malloc_class(class: Class) -> *mut u8 {
+    match here() {
+        // SAFETY: the heap is this thread's own.
+        Here::Own(h) => unsafe {
+            let cache = Heap::cache(h, class);
+            let block = cache.pop();
+            if block.is_null() {
+                return refill(h, class);
+            }
+            counters::count_malloc(h, cache.bin());
+            block
+        },
+        // SAFETY: a shared heap.
+        Here::Shared(h) => unsafe { malloc_shared(h, class) },
+        Here::Nothing => ptr::null_mut(),
+    }
+}
+
+/// A block of a class from a heap that belongs to no thread.
+///
+/// # Safety
+/// `h` is a shared heap.
+pub unsafe fn malloc_shared(h: *mut Heap, class: Class) -> *mut u8 {
+    // SAFETY: the lock is held around every use of the heap's bins, which no thread holds.
+    unsafe {
+        let Some(mut locked) = Heap::enter(h) else { return ptr::null_mut() };
+        let cache = Heap::cache(h, class);
+        let block = cache.pop();
+        if block.is_null() {
+            return locked.refill(class);
+        }
+        counters::count_malloc(h, cache.bin());
+        block
+    }
+}
+
+/// Fills an empty front cache and takes one block from it. Null when memory is out.
+///
+/// # Safety
+/// `h` is the thread's own and its front cache of the class is empty.
+#[cold]
+#[inline(never)]
+unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let Some(mut locked) = Heap::enter(h) else {
+            // A signal handler that interrupted this very heap.
+            return match elsewhere() {
+                Here::Shared(shared) => malloc_shared(shared, class),
+                _ => ptr::null_mut(),
+            };
+        };
+        let mut block = locked.refill(class);
+        drop(locked);
+        if block.is_null() {
+            turn::reclaim();
+            block = Heap::enter(h).map_or(ptr::null_mut(), |mut locked| locked.refill(class));
+        }
+        policy::note_allocated();
+        block
+    }
+}
+
+/// A block of at most [`MEDIUM_LIMIT`] bytes of which every byte is zero.
+#[inline]
+pub fn zeroed(class: Class, size: usize) -> *mut u8 {
+    if class.size() >= ZERO_FROM
+        && let Some(block) = zeroed_fresh(class)
+    {
+        return block;
+    }
+    cleared(malloc_class(class), size, false)
+}
+
+/// A block from memory that is known to be zero.
+fn zeroed_fresh(class: Class) -> Option<*mut u8> {
+    let Here::Own(h) = here() else { return None };
+    // SAFETY: the heap is this thread's own.
+    unsafe {
+        if !Heap::cache(h, class).newest().is_null() {
+            // What is warm is cleared faster than new pages are fetched.
+            return None;
+        }
+        let block = Heap::enter(h)?.inside().slabs.take_zero(class)?;
+        counters::count_malloc(h, Heap::bin(h, class));
+        Some(block)
+    }
+}
+
+/// Clears a new block unless it is clean or null.
+#[inline(always)]
+pub fn cleared(block: *mut u8, size: usize, clean: bool) -> *mut u8 {
+    if !block.is_null() && !clean {
+        // SAFETY: the block is new and holds `size` bytes.
+        unsafe { ptr::write_bytes(block, 0, size) };
+    }
+    block
+}
+
+/// A block of `size` bytes at a multiple of `align`, a power of two above 16.
+#[inline(never)]
+pub fn aligned(align: usize, size: usize) -> *mut u8 {
+    match Class::aligned(align, size) {
+        Some(class) => malloc_class(class),
+        None => large::alloc(size, align).block,
+    }
+}

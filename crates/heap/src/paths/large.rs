@@ -1,0 +1,391 @@
+//! Large blocks: above 1 MiB, or with an alignment that slabs do not have, each in a span of its own.
+//!
+//! ```text
+//!   span
+//!  ┌────────┬───────────────────────────┬──────────────────────────────┐
+//!  │ colour │ block: bytes asked for    │ room to grow, never touched  │
+//!  └────────┴───────────────────────────┴──────────────────────────────┘
+//! ```
+//! Up to 4 MiB a freed span stays near its last user's heap, so that the next one finds its pages in
+//! place; longer ones go to the span source. Growing takes the free units behind the block when
+//! there are any; otherwise the pages move to a longer span (`mremap`), with as much address space
+//! again in reserve, so that a block that grows step by step moves a logarithmic number of times and
+//! copies nothing.
+
+use crate::base::class::MOST_UNITS;
+use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, Unit, units_for};
+use crate::base::settings;
+use crate::heap::heap::{Heap, Standing};
+use crate::heap::slot::own;
+use crate::map::misuse::{Misuse, misuse};
+use crate::map::record::{Kind, Large, MAX_SEAMS, Seams, Span};
+use crate::map::span_map::MAP;
+use crate::purge::{policy, turn};
+use crate::slab;
+use crate::source::SOURCE;
+use allod_os::vm;
+use core::ptr;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Room at the start of a span over which large blocks are spread, so that their first bytes do not
+/// all compete for the same cache sets.
+const COLOURS: usize = 4096;
+/// A block that `realloc` makes larger than this gets a span with room to grow further.
+pub const GROWING_FROM: usize = 128 * 1024;
+/// That room, as a multiple of the block's size: address space only, which costs no memory. Where
+/// address space is scarce it is an eighth of the size instead.
+const RESERVE: usize = 64;
+/// And at most this many bytes.
+const MAX_RESERVE: usize = 256 << 20;
+/// Moving pages pays above this size; below, copying is faster.
+const MOVE_PAGES_FROM: usize = 1024 * 1024;
+/// Mappings that moved pages may add to those of the process, of the 65,530 that the system allows
+/// by default; beyond, bytes are copied.
+const MOST_SEAMS: usize = 8192;
+
+/// Mappings that moved pages have added.
+static SEAMS: AtomicUsize = AtomicUsize::new(0);
+
+/// A new large block.
+#[derive(Clone, Copy, Debug)]
+pub struct New {
+    /// The block; null when memory is out.
+    pub block: *mut u8,
+    /// True when every byte reads as zero.
+    pub clean: bool,
+}
+
+const NONE: New = New { block: ptr::null_mut(), clean: false };
+
+/// A span for a large block, not yet entered in the map.
+struct Fresh {
+    unit: Unit,
+    units: usize,
+    dirty: usize,
+}
+
+fn colour_of(unit: Unit, align: usize) -> usize {
+    if align > 64 {
+        return 0;
+    }
+    // Neighbouring spans get colours far apart (golden ratio).
+    (unit.number().wrapping_mul(0x9E37_79B9) >> 4) as usize % (COLOURS / 64) * 64
+}
+
+/// Takes a large block of `size` bytes at a multiple of `align` (a power of two).
+pub fn alloc(size: usize, align: usize) -> New {
+    alloc_for(ptr::null_mut(), size, align)
+}
+
+/// Takes a large block that belongs to the first-class heap `h`, or to none when null.
+pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
+    if size > MAX_SIZE - UNIT || align > MAX_SIZE {
+        return NONE;
+    }
+    let room = if align > 64 { 0 } else { COLOURS - 64 };
+    let units = units_for(size + room).max(1);
+    let Some(fresh) = take(units, units_for(align).max(1)) else { return NONE };
+    let offset = colour_of(fresh.unit, align);
+    let clean = fresh.dirty == 0;
+    // SAFETY: the run is ours alone.
+    let block = unsafe { enter(h, fresh, size, offset) };
+    policy::note_allocated();
+    New { block, clean }
+}
+
+/// Takes a span: one kept near if there is one, else from the span source.
+fn take(units: usize, align: usize) -> Option<Fresh> {
+    if align == 1
+        && let Some(fresh) = take_near(units)
+    {
+        return Some(fresh);
+    }
+    let from_source = || {
+        let free = SOURCE.take(units, align, Kind::Large)?;
+        Some(Fresh { unit: free.unit, units, dirty: slab::dirty_units(&free, units) })
+    };
+    from_source().or_else(|| {
+        turn::reclaim();
+        from_source()
+    })
+}
+
+fn take_near(units: usize) -> Option<Fresh> {
+    if units > MOST_UNITS {
+        return None;
+    }
+    // SAFETY: the heap is the thread's own.
+    let mut locked = unsafe { Heap::enter(own()?)? };
+    let (unit, dirty) = locked.inside().slabs.near.take(units, Kind::Large)?;
+    Some(Fresh { unit, units, dirty })
+}
+
+/// Makes a span a large block.
+unsafe fn enter(h: *mut Heap, fresh: Fresh, size: usize, offset: usize) -> *mut u8 {
+    let Fresh { unit, units, dirty } = fresh;
+    // SAFETY: the span is the caller's.
+    unsafe {
+        let span = MAP.span(unit);
+        (*span).start = MAP.address_of(unit) + offset;
+        *Span::large(span) = Large { bytes: size, most: size, dirty_units: dirty as u32 };
+        (*Span::seams(span))[0] = 0;
+        (*span).owner.store(h.cast(), Relaxed);
+        MAP.enter(unit, units, &raw mut (*span).bin);
+        MAP.publish();
+        if !h.is_null()
+            && let Some(mut locked) = Heap::enter(h)
+        {
+            locked.inside().slabs.link(unit);
+        }
+        (*span).start as *mut u8
+    }
+}
+
+/// Frees a large block, or reports `p` when it is not the start of it.
+///
+/// # Safety
+/// `span` is the record of the large block that `p` lies in, which nobody uses any more.
+pub unsafe fn free(span: *mut Span, p: *mut u8) {
+    // SAFETY: the caller's contract. Of two threads that free the block, one claims it.
+    unsafe {
+        if (*span).start != p as usize {
+            return misuse("free", p, Misuse::NotABlock);
+        }
+        if !(*span).claim(Kind::Large) {
+            return misuse("free", p, Misuse::DoubleFree);
+        }
+        let units = (*span).units as usize;
+        let h = (*span).owner.load(Relaxed).cast::<Heap>();
+        if !h.is_null()
+            && let Some(mut locked) = Heap::enter(h)
+        {
+            locked.inside().slabs.unlink(MAP.unit_of_span(span));
+        }
+        give(span);
+        policy::note_freed(units << UNIT_SHIFT);
+    }
+}
+
+/// Gives the span of a large block up, to the calling thread's heap or to the span source.
+///
+/// # Safety
+/// The span is the caller's, in no list, and nobody uses it any more.
+pub unsafe fn give(span: *mut Span) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let unit = MAP.unit_of_span(span);
+        let units = (*span).units as usize;
+        let now = settings::now();
+        if renew(span) {
+            return SOURCE.give(unit, units, Kind::Large, true, now);
+        }
+        let dirty = dirty_units(span);
+        if let Some(h) = own().filter(|_| units <= MOST_UNITS)
+            && let Some(mut locked) = Heap::enter(h)
+        {
+            locked.inside().slabs.near.keep(unit, units, dirty, Kind::Large, now);
+            return;
+        }
+        slab::give(unit, units, dirty, Kind::Large, now);
+    }
+}
+
+/// Units of a large block's span that may not read as zero.
+unsafe fn dirty_units(span: *const Span) -> usize {
+    // SAFETY: the caller owns the block.
+    unsafe {
+        let large = *Span::large(span.cast_mut());
+        let end = (*span).start % UNIT + large.most;
+        // What lies beyond the last page asked for was never the user's.
+        let used = units_for(end.next_multiple_of(vm::page_size()));
+        used.max(large.dirty_units as usize).min((*span).units as usize)
+    }
+}
+
+/// Replaces pages that were moved in by fresh ones, so that free memory has no seams. True when there
+/// were any: every byte of the span reads as zero then.
+unsafe fn renew(span: *mut Span) -> bool {
+    // SAFETY: the caller gives the span up.
+    unsafe {
+        let seams = core::mem::take(&mut (*Span::seams(span))[0]) as usize;
+        if seams == 0 {
+            return false;
+        }
+        let len = ((*span).units as usize) << UNIT_SHIFT;
+        let renewed = vm::renew(MAP.address_of(MAP.unit_of_span(span)), len);
+        if renewed {
+            SEAMS.fetch_sub(seams, Relaxed);
+        }
+        renewed
+    }
+}
+
+/// Resizes a large block within its span or into the free units behind it. False when that is
+/// not possible; nothing has changed then.
+unsafe fn resize_in_place(span: *mut Span, size: usize) -> bool {
+    // SAFETY: the caller owns the live block.
+    unsafe {
+        let unit = MAP.unit_of_span(span);
+        let offset = (*span).start - MAP.address_of(unit);
+        let old = (*span).units as usize;
+        if size > MAX_SIZE - UNIT {
+            return false;
+        }
+        let new = units_for(offset + size);
+        if new > old {
+            let Some(clean) = SOURCE.extend(unit, old, new, Kind::Large) else { return false };
+            if !clean {
+                (*Span::large(span)).dirty_units = new as u32;
+            }
+            MAP.enter(unit + old, new - old, &raw mut (*span).bin);
+            MAP.publish();
+        } else if size < (*Span::large(span)).bytes / 2 && new < old {
+            give_tail(span, new);
+        }
+        let large = &mut *Span::large(span);
+        large.bytes = size;
+        large.most = large.most.max(size);
+        true
+    }
+}
+
+/// Gives up the units of a large block behind the first `new`.
+unsafe fn give_tail(span: *mut Span, new: usize) {
+    // SAFETY: the caller owns the live block, whose contents lie in the first `new` units.
+    unsafe {
+        let (unit, old) = (MAP.unit_of_span(span), (*span).units as usize);
+        let dirty = dirty_units(span);
+        let tail = unit + new;
+        let seams = &mut *Span::seams(span);
+        // Free memory has no seams: those in the tail go with its pages.
+        let renewed = seams[0] != 0 && vm::renew(MAP.address_of(tail), (old - new) << UNIT_SHIFT);
+        (*span).units = new as u32;
+        let large = &mut *Span::large(span);
+        large.most = large.most.min((new << UNIT_SHIFT) - (*span).start % UNIT);
+        large.dirty_units = large.dirty_units.min(new as u32);
+        let dirty = if renewed { 0 } else { dirty.saturating_sub(new) };
+        slab::give(tail, old - new, dirty, Kind::Large, settings::now());
+    }
+}
+
+/// The first-class heap that a span belongs to; null when it is a thread's or nobody's.
+unsafe fn first_class_owner(span: *mut Span) -> *mut Heap {
+    // SAFETY: the record of a live span; heaps are never freed.
+    unsafe {
+        let h = (*span).owner.load(Relaxed).cast::<Heap>();
+        if h.is_null() || (*h).standing() != Standing::Shared { ptr::null_mut() } else { h }
+    }
+}
+
+/// Moves a block that grows to a longer span with address space in reserve: by moving its pages when
+/// it is large already, else by copying. `old` is its size in bytes. The old span stays the
+/// caller's, its contents gone. Null when memory is out; nothing has changed then.
+///
+/// # Safety
+/// `p` is a live block of the caller's and `span` the record of its span.
+unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -> *mut u8 {
+    // SAFETY: the caller's contract; the new run is ours alone.
+    unsafe {
+        if size > MAX_SIZE / 8 {
+            return ptr::null_mut();
+        }
+        let by_pages = (*span).kind() == Kind::Large
+            && old >= MOVE_PAGES_FROM
+            && SEAMS.load(Relaxed) < MOST_SEAMS;
+        let offset = if by_pages { p as usize % vm::page_size() } else { 0 };
+        let need = units_for(offset + size);
+        let reserve = match SOURCE.is_roomy() {
+            true => units_for((size * RESERVE).min(MAX_RESERVE)),
+            false => units_for(size / 8),
+        };
+        let take = |units| match by_pages {
+            true => SOURCE.take_clean(units, Kind::Large),
+            false => SOURCE.take(units, 1, Kind::Large),
+        };
+        let found = take(need + reserve).map(|free| (free, need + reserve));
+        let found = found.or_else(|| SOURCE.take(need, 1, Kind::Large).map(|free| (free, need)));
+        let Some((free, units)) = found else { return ptr::null_mut() };
+        let mut seams = seams_of(span);
+        let dirty = slab::dirty_units(&free, units);
+        let fresh = Fresh { unit: free.unit, units, dirty };
+        let to = enter(first_class_owner(span), fresh, size, offset);
+        if by_pages {
+            move_contents(p as usize, to as usize, old, &mut seams);
+            *Span::seams(MAP.span(free.unit)) = seams;
+        } else {
+            ptr::copy_nonoverlapping(p, to, old);
+        }
+        to
+    }
+}
+
+/// Moved pages form a mapping of their own in the kernel, which moves one mapping at a time. A large
+/// block's record keeps where the seams between its mappings lie.
+unsafe fn seams_of(span: *mut Span) -> Seams {
+    let mut seams = [0; MAX_SEAMS + 1];
+    // SAFETY: the record of a live block; only large blocks have seams.
+    unsafe {
+        if (*span).kind() == Kind::Large {
+            seams = *Span::seams(span);
+        }
+    }
+    seams
+}
+
+/// Moves the pages of `from..from+old` to `to`, mapping by mapping, and adds the seam at the end.
+/// Copies what cannot be moved.
+unsafe fn move_contents(from: usize, to: usize, old: usize, seams: &mut Seams) {
+    let page = vm::page_size();
+    let offset = from % page;
+    let (source, target) = (from - offset, to - offset);
+    let len = (offset + old).next_multiple_of(page);
+    let count = seams[0] as usize;
+    if count == MAX_SEAMS {
+        seams[0] = 0;
+        // SAFETY: both blocks hold `old` bytes.
+        return unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, old) };
+    }
+    let mut at = 0;
+    let ends = seams[1..=count].iter().map(|&seam| seam as usize).filter(|&seam| seam < len);
+    for end in ends.chain([len]) {
+        // SAFETY: both ranges are whole pages of the two spans, committed and the caller's.
+        unsafe {
+            if end > at && !vm::move_pages(source + at, target + at, end - at) {
+                ptr::copy_nonoverlapping(
+                    (source + at) as *const u8,
+                    (target + at) as *mut u8,
+                    end - at,
+                );
+            }
+        }
+        at = end;
+    }
+    seams[count + 1] = len as u64;
+    seams[0] = count as u64 + 1;
+    SEAMS.fetch_add(count + 1, Relaxed);
+}
+
+/// `realloc` of a large block, or growth to more than [`GROWING_FROM`]: in place, or into a span with
+/// room to grow. Null when the ordinary way (allocate, copy, free) has to be taken.
+///
+/// # Safety
+/// `p` is a live block of the caller's with `usable` bytes, `span` the record of its span.
+pub unsafe fn realloc(span: *mut Span, p: *mut u8, size: usize, usable: usize) -> *mut u8 {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let large = (*span).kind() == Kind::Large;
+        if large && size > GROWING_FROM && resize_in_place(span, size) {
+            return p;
+        }
+        if size <= usable || size <= GROWING_FROM {
+            return ptr::null_mut();
+        }
+        let to = move_to_longer(span, p, usable, size);
+        if !to.is_null() {
+            crate::free(p);
+        }
+        to
+    }
+}
+
+const _: () = assert!(MIN_ALIGN <= 64);

@@ -1,0 +1,168 @@
+//! `free` where the fast path has nothing.
+
+use crate::base::class::{Class, MEDIUM_LIMIT};
+use crate::heap::counters;
+use crate::heap::heap::{Heap, Standing};
+use crate::heap::post;
+use crate::heap::slot::slot;
+use crate::mail::outgoing::Sending;
+use crate::mail::parcel::POOL;
+use crate::map::bin::{Bin, FREE, heap_and_class};
+use crate::map::misuse::{Misuse, misuse};
+use crate::map::record::Kind;
+use crate::map::span_map::MAP;
+use crate::paths::{fast, large};
+use crate::purge::policy;
+use crate::thread::attach::{Here, here};
+use core::sync::atomic::{Ordering::Acquire, Ordering::Relaxed, fence};
+
+/// `free` where the fast path has nothing: another thread's block, a full cache, foreign memory.
+#[inline(never)]
+pub fn free(p: *mut u8) {
+    let Some(bin) = MAP.bin_of(p).or_else(|| bin_of_new(p)) else {
+        if !p.is_null() {
+            misuse("free", p, Misuse::NotABlock);
+        }
+        return;
+    };
+    if !MAP.is_front_cache(bin) {
+        return free_outside_slabs(bin, p);
+    }
+    let (h, class) = heap_and_class(bin);
+    let h = h as *mut Heap;
+    let me = slot::get();
+    // SAFETY: the map's bins and the heaps they are in are valid; a heap that is the slot's is this
+    // thread's own.
+    unsafe {
+        if h == me {
+            free_own(h, class, p);
+        } else if (*Bin::holder(bin)).thread.load(Relaxed) != 0 && (*me).id != 0 {
+            free_remote(me, h, class, p);
+        } else {
+            free_rarely(h, class, p);
+        }
+    }
+}
+
+/// Looks again for a unit that the map did not know: the pointer may have come to this thread ahead of
+/// the map's new limit.
+#[cold]
+fn bin_of_new(p: *mut u8) -> Option<*mut Bin> {
+    fence(Acquire);
+    MAP.bin_of(p)
+}
+
+/// Frees a block of a heap that no thread owns, or on behalf of a thread without a heap.
+#[cold]
+unsafe fn free_rarely(h: *mut Heap, class: Class, p: *mut u8) {
+    // SAFETY: the heap is valid; here() finds or makes the thread's own.
+    unsafe {
+        match here() {
+            Here::Own(me) if (*h).standing() != Standing::Shared => free_remote(me, h, class, p),
+            _ => free_locked(h, p),
+        }
+    }
+}
+
+/// Frees what is in no heap's slab, or only seems to be something.
+fn free_outside_slabs(bin: *mut Bin, p: *mut u8) {
+    match MAP.span_of_bin(bin) {
+        // SAFETY: the records of entered spans are valid.
+        Some(span) if unsafe { (*span).kind() } == Kind::Large => unsafe { large::free(span, p) },
+        None if bin == FREE.entry() => misuse("free", p, Misuse::DoubleFree),
+        _ => misuse("free", p, Misuse::NotABlock),
+    }
+}
+
+/// Frees a block of the thread's own whose front cache is full (or whose newest entry it is).
+unsafe fn free_own(h: *mut Heap, class: Class, p: *mut u8) {
+    // SAFETY: the heap and its bins are this thread's own.
+    unsafe {
+        let cache = Heap::cache(h, class);
+        if cache.newest() == p {
+            return misuse("free", p, Misuse::DoubleFree);
+        }
+        counters::count_free(cache.bin());
+        if cache.cap() == 0 {
+            return free_locked(h, p);
+        }
+        if cache.is_full() {
+            let Some(mut locked) = Heap::enter(h) else { return free_later(h, p) };
+            let bytes = locked.flush(class);
+            drop(locked);
+            cache.push(p);
+            return policy::note_freed(bytes);
+        }
+        cache.push(p);
+    }
+}
+
+/// Frees a block of a heap that belongs to no thread, or on behalf of a thread that has no heap.
+///
+/// # Safety
+/// `p` lies in a unit with a bin of `h`.
+pub unsafe fn free_locked(h: *mut Heap, p: *mut u8) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match Heap::enter(h) {
+            Some(mut locked) => locked.give(&[p]),
+            None => free_later(h, p),
+        }
+    }
+}
+
+/// Frees a block of a heap in whose middle the calling thread was interrupted: by mail.
+#[cold]
+unsafe fn free_later(h: *mut Heap, p: *mut u8) {
+    let parcel = POOL.take(1);
+    // Without memory for a parcel, the block is lost.
+    if !parcel.is_null() {
+        // SAFETY: a parcel of our own; heaps are never freed.
+        unsafe {
+            (*parcel).items[0] = p;
+            (*parcel).count = 1;
+            (*h).inbox().push(parcel);
+        }
+    }
+}
+
+/// Puts a block of another thread's into the parcel for its owner.
+unsafe fn free_remote(me: *mut Heap, to: *mut Heap, class: Class, p: *mut u8) {
+    // SAFETY: `me` is the thread's own heap, and so is its outgoing mail.
+    unsafe {
+        let id = (*to).id;
+        if let Some(displaced) = Heap::outgoing(me).make_room(id, to) {
+            send(displaced);
+        }
+        match Heap::outgoing(me).add(id, p, class.size()) {
+            Ok(None) => {}
+            Ok(Some(full)) => send(full),
+            Err(()) => free_locked(to, p),
+        }
+    }
+}
+
+/// Sends a parcel.
+unsafe fn send(sending: Sending<Heap>) {
+    // SAFETY: the parcel is ours until delivered; heaps are never freed.
+    unsafe {
+        let bytes = (*sending.parcel).bytes;
+        post::deliver(sending.to, sending.parcel);
+        policy::note_freed(bytes);
+    }
+}
+
+/// Frees a block with the size it was asked for, where that is not the size of the front cache that it
+/// came from. Reports a size that cannot be right: a larger one than the block's or, if `exact`
+/// says that the block was never resized, one of another class.
+pub fn free_sized(p: *mut u8, size: usize, exact: bool) {
+    let bin = MAP.bin_of(p).filter(|&bin| MAP.is_front_cache(bin));
+    if let Some(bin) = bin {
+        let usable = heap_and_class(bin).1.size();
+        if size > usable || exact && size <= MEDIUM_LIMIT && Class::of(size).size() != usable {
+            return misuse("free_sized", p, Misuse::WrongSize(size));
+        }
+    }
+    // SAFETY: `free` takes any pointer.
+    unsafe { fast::free_or(p, free) };
+}

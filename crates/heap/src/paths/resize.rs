@@ -1,0 +1,90 @@
+//! `realloc`, and how large a block is.
+
+use crate::base::layout::{MAX_SIZE, MIN_ALIGN};
+use crate::map::misuse::{Misuse, misuse};
+use crate::map::owner::usable_in_large;
+use crate::map::record::{Kind, Span};
+use crate::map::span_map::MAP;
+use crate::paths::large;
+use core::ptr;
+
+/// The span of a live block; `None` for null and for what is not the start of a block.
+unsafe fn block_at(p: *mut u8) -> Option<*mut Span> {
+    let bin = MAP.bin_of(p)?;
+    // SAFETY: map entries point to bins, records of entered spans are valid.
+    unsafe {
+        if let Some(span) = MAP.span_of_bin(bin) {
+            return ((*span).kind() == Kind::Large && (*span).start == p as usize).then_some(span);
+        }
+        let span = MAP.is_front_cache(bin).then(|| Span::of_block(p))?;
+        let slab = &*Span::slab(span);
+        let offset = (p as usize).wrapping_sub((*span).start);
+        slab.index_of(offset).map(|_| span)
+    }
+}
+
+unsafe fn usable_in(span: *mut Span) -> usize {
+    // SAFETY: the record of a live span.
+    unsafe {
+        match (*span).kind() {
+            Kind::Large => usable_in_large(span),
+            _ => (*Span::slab(span)).size as usize,
+        }
+    }
+}
+
+/// Bytes usable at `p`, at least what was asked for; 0 for null and for what is not a block.
+///
+/// # Safety
+/// `p` is null or a live block.
+pub unsafe fn usable_size(p: *mut u8) -> usize {
+    // SAFETY: the caller's contract; the record of the live block's span.
+    unsafe { block_at(p).map_or(0, |span| usable_in(span)) }
+}
+
+/// Resizes a block at a multiple of `align`, taking new blocks from `alloc`. Null when memory is out;
+/// the old block is untouched then.
+///
+/// # Safety
+/// `p` is null or a live block; after success only the result is used. `alloc` gives a block of the
+/// size that it is asked for, at a multiple of `align`.
+#[inline]
+pub unsafe fn realloc(
+    p: *mut u8,
+    align: usize,
+    size: usize,
+    alloc: impl FnOnce(usize) -> *mut u8,
+) -> *mut u8 {
+    if p.is_null() {
+        return alloc(size);
+    }
+    // SAFETY: the caller's contract: a live block, and its span's record.
+    unsafe {
+        let Some(span) = block_at(p) else {
+            misuse("realloc", p, Misuse::NotABlock);
+            return ptr::null_mut();
+        };
+        let usable = usable_in(span);
+        let large = (*span).kind() == Kind::Large;
+        if !large && size <= usable && size > usable / 2 && (p as usize).is_multiple_of(align) {
+            return p;
+        }
+        if size > MAX_SIZE {
+            return ptr::null_mut();
+        }
+        if (large || size > large::GROWING_FROM) && align <= MIN_ALIGN {
+            let q = large::realloc(span, p, size, usable);
+            if !q.is_null() {
+                return q;
+            }
+        }
+        let q = alloc(size);
+        if q.is_null() {
+            // A block that shrinks need not move.
+            return if size <= usable && !large { p } else { q };
+        }
+        ptr::copy_nonoverlapping(p, q, usable.min(size));
+        crate::free(p);
+        q
+    }
+}

@@ -1,0 +1,140 @@
+//! When the helper thread that gives memory back works, sleeps and ends.
+//!
+//! ```text
+//!            claim            sleep            note
+//!   absent ────────▶ awake ────────▶ asleep ────────▶ awake
+//!     ▲                │  nothing to do  │
+//!     ├────────────────┘                 │ stop (also while awake)
+//!     │            gone                  ▼
+//!     └──────────────────────────────  leaving        stop also bars an absent one from starting
+//! ```
+//! A flush tells of its bytes *after* it has let go of the lock under which it freed them. The
+//! helper declares itself asleep, then looks once more, taking the same locks. So either that look
+//! finds what was freed, or the flush finds the helper asleep and wakes it.
+
+use crate::base::sync::{AtomicU32, AtomicUsize, Ordering, const_fn, futex_wait, futex_wake};
+
+/// Bytes freed before a sleeping helper is woken, or before a program thread looks itself.
+pub const WAKE_AFTER: usize = 1 << 20;
+
+const ABSENT: u32 = 0;
+const AWAKE: u32 = 1;
+const ASLEEP: u32 = 2;
+const LEAVING: u32 = 3;
+const BARRED: u32 = 4;
+
+/// The state of the helper.
+pub struct Helper {
+    state: AtomicU32,
+    freed: AtomicUsize,
+}
+
+impl Helper {
+    const_fn! {
+        /// No helper yet.
+        pub fn new() -> Helper {
+            Helper { state: AtomicU32::new(ABSENT), freed: AtomicUsize::new(0) }
+        }
+    }
+
+    /// True while the helper works, and needs not be told of anything.
+    #[inline]
+    pub fn is_awake(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == AWAKE
+    }
+
+    /// True while there is no helper.
+    #[inline]
+    pub fn is_absent(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == ABSENT
+    }
+
+    /// Told that `bytes` were freed while the helper does not work. Wakes it where that pays. True
+    /// when there is none, and enough was freed for somebody else to look.
+    pub fn note(&self, bytes: usize) -> bool {
+        // Threads may overwrite each other's counts: waking a little later is no harm.
+        let freed = self.freed.load(Ordering::Relaxed).wrapping_add(bytes);
+        self.freed.store(freed, Ordering::Relaxed);
+        if freed < WAKE_AFTER {
+            return false;
+        }
+        self.freed.store(0, Ordering::Relaxed);
+        if self.state.load(Ordering::Acquire) != ASLEEP {
+            return true;
+        }
+        if self.change(ASLEEP, AWAKE) {
+            futex_wake(&self.state, 1);
+        }
+        false
+    }
+
+    /// True when the caller is the one to start the helper.
+    pub fn claim(&self) -> bool {
+        self.change(ABSENT, AWAKE)
+    }
+
+    /// The helper that was claimed could not be started, or is not there in a forked child.
+    pub fn gone(&self) {
+        self.state.store(ABSENT, Ordering::Release);
+    }
+
+    /// The helper's word that it ends now, having nothing to do. False when it must not: it was
+    /// asked to leave, which is said with [`left`](Helper::left).
+    pub fn end(&self) -> bool {
+        self.change(AWAKE, ABSENT)
+    }
+
+    /// True when the helper has been asked to leave.
+    pub fn must_leave(&self) -> bool {
+        self.state.load(Ordering::Acquire) == LEAVING
+    }
+
+    /// The helper's last word after it was asked to leave.
+    pub fn left(&self) {
+        self.state.store(ABSENT, Ordering::Release);
+        futex_wake(&self.state, i32::MAX);
+    }
+
+    /// Has the helper leave, and waits until it has; then none starts before
+    /// [`allow`](Helper::allow). True when there was one.
+    pub fn stop(&self) -> bool {
+        let mut was_there = false;
+        loop {
+            let state = self.state.load(Ordering::Acquire);
+            match state {
+                ABSENT if self.change(ABSENT, BARRED) => return was_there,
+                AWAKE | ASLEEP if self.change(state, LEAVING) => {
+                    was_there = true;
+                    futex_wake(&self.state, i32::MAX);
+                }
+                LEAVING => futex_wait(&self.state, LEAVING, None),
+                BARRED => return was_there,
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets a helper start again.
+    pub fn allow(&self) {
+        self.change(BARRED, ABSENT);
+    }
+
+    /// The helper's sleep: until it is woken or asked to leave, or not at all when `turn`, one more
+    /// look, says that something waits.
+    pub fn sleep(&self, turn: impl FnOnce() -> bool) {
+        if !self.change(AWAKE, ASLEEP) {
+            return;
+        }
+        if turn() {
+            self.change(ASLEEP, AWAKE);
+            return;
+        }
+        while self.state.load(Ordering::Acquire) == ASLEEP {
+            futex_wait(&self.state, ASLEEP, None);
+        }
+    }
+
+    fn change(&self, from: u32, to: u32) -> bool {
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+}

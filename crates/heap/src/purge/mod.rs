@@ -1,0 +1,18 @@
+//! Giving memory back: after a decay, in the background, or on request.
+//!
+//! May use: `base`, `map`, `source`, `slab`, `mail`, `heap`, `thread`.
+//!
+//! Three things are given back: free runs in the span source, runs that heaps keep near, and whole
+//! pages of free blocks inside slabs that are otherwise in use. A helper thread does it while the
+//! program holds much memory; where there is no helper, the threads' own slow paths do the same work
+//! now and then. No lock is held over a system call.
+//!
+//! | file | keeps |
+//! | --- | --- |
+//! | `helper` | when the helper works, sleeps and ends |
+//! | `policy` | when there is to be one |
+//! | `turn` | one turn of giving back |
+
+pub mod helper;
+pub mod policy;
+pub mod turn;

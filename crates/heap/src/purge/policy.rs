@@ -1,0 +1,129 @@
+//! When there is a helper thread, and who gives memory back where there is none.
+//!
+//! A helper is there while the program holds much memory: it may free it all and go idle without
+//! another call. It is started by a slow path that allocates, never by `free` (which the C library
+//! calls with locks of its own held), and never where a seccomp filter is in force. It ends by itself
+//! when nothing waits and little is held, and on request, for system calls that a process with two
+//! threads may not make.
+
+use crate::base::settings;
+use crate::purge::helper::Helper;
+use crate::purge::turn::turn;
+use crate::source::SOURCE;
+use allod_os::thread::{is_sandboxed, pause, spawn_helper};
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+/// Bytes held by the program from which on there is a helper.
+const START_AT: usize = 16 << 20;
+/// Bytes held by the program below which the helper ends.
+const END_BELOW: usize = START_AT / 2;
+
+static HELPER: Helper = Helper::new();
+static LAST_TURN: AtomicU32 = AtomicU32::new(0);
+/// True once a seccomp filter is known or expected.
+static SANDBOXED: AtomicBool = AtomicBool::new(false);
+
+/// Told on slow paths that `bytes` have been freed. Wakes the helper. Called without locks held.
+#[inline]
+pub fn note_freed(bytes: usize) {
+    if !HELPER.is_awake() {
+        note_freed_while_idle(bytes);
+    }
+}
+
+#[cold]
+fn note_freed_while_idle(bytes: usize) {
+    // Where there is to be a helper, the next slow path that allocates starts it.
+    if HELPER.note(bytes) && !(is_wanted() && is_possible()) {
+        take_turn_now_and_then();
+    }
+}
+
+/// Told on slow paths that memory was allocated. Starts the helper when it is time. Called without
+/// locks held.
+#[inline]
+pub fn note_allocated() {
+    if HELPER.is_absent() && is_wanted() {
+        start();
+    }
+}
+
+fn is_wanted() -> bool {
+    SOURCE.used_bytes() >= START_AT
+}
+
+fn is_possible() -> bool {
+    settings::BACKGROUND.on() && !SANDBOXED.load(Relaxed)
+}
+
+#[cold]
+fn start() {
+    if !is_possible() || !HELPER.claim() {
+        return;
+    }
+    if is_sandboxed() {
+        SANDBOXED.store(true, Relaxed);
+    } else if spawn_helper(helper) {
+        return;
+    }
+    HELPER.gone();
+    take_turn_now_and_then();
+}
+
+/// The helper's work done by a program thread, at most once in half a decay.
+fn take_turn_now_and_then() {
+    let (now, delay) = (settings::now(), settings::PURGE_DELAY_MS.get());
+    if now.wrapping_sub(LAST_TURN.load(Relaxed)) >= delay / 2 {
+        LAST_TURN.store(now, Relaxed);
+        turn(delay);
+    }
+}
+
+extern "C" fn helper(_: *mut c_void) -> *mut c_void {
+    loop {
+        let delay = settings::PURGE_DELAY_MS.get();
+        pause(u64::from(delay / 5).clamp(10, 1000));
+        if !HELPER.must_leave() && !turn(delay) {
+            if SOURCE.used_bytes() < END_BELOW && HELPER.end() {
+                return ptr::null_mut();
+            }
+            HELPER.sleep(|| turn(delay));
+        }
+        if HELPER.must_leave() {
+            HELPER.left();
+            return ptr::null_mut();
+        }
+    }
+}
+
+/// Ends the helper for the time of `call`, which the system may refuse to a process with two threads.
+/// `again` says that it did: the kernel may need a moment to see that the thread is gone.
+pub fn without_helper<R>(call: impl Fn() -> R, again: impl Fn(&R) -> bool) -> R {
+    let mut result = None;
+    if HELPER.stop() {
+        for _ in 0..100 {
+            let r = call();
+            if !again(&r) {
+                result = Some(r);
+                break;
+            }
+            pause(1);
+        }
+    }
+    let result = result.unwrap_or_else(&call);
+    HELPER.allow();
+    result
+}
+
+/// Told that a seccomp filter is about to be installed: the helper ends, and none starts from now on.
+pub fn expect_sandbox() {
+    SANDBOXED.store(true, Relaxed);
+    HELPER.stop();
+}
+
+/// In a forked child: the helper does not exist any more.
+pub fn forked() {
+    HELPER.gone();
+}

@@ -1,0 +1,154 @@
+//! One turn of giving memory back.
+
+use crate::base::settings;
+use crate::heap::heap::{Heap, Standing, each_heap};
+use crate::heap::locked::LockedHeap;
+use crate::heap::slot::own;
+use crate::slab::{Found, Left, Pages, Ripe};
+use crate::source::SOURCE;
+use crate::thread::attach::send_all;
+
+/// Runs kept near that are given to the span source in one hold of the heap's lock.
+const RUNS_PER_HOLD: usize = 16;
+
+/// Gives back what is older than `delay` milliseconds. True while something younger waits.
+pub fn turn(delay: u32) -> bool {
+    let now = settings::now();
+    let mut waiting = false;
+    each_heap(|h| waiting |= purge_heap(h, now, delay, false).1);
+    while SOURCE.purge_oldest(now, delay).is_some() {}
+    waiting || SOURCE.has_dirty()
+}
+
+/// Empties the caches of a heap whose thread ended a while ago. True when that is still to come.
+fn empty_orphan(locked: &mut LockedHeap<'_>, now: u32, delay: u32) -> bool {
+    let left_at = locked.inside().left_at;
+    if left_at == 0 {
+        return false;
+    }
+    if delay > 0 && (now.wrapping_sub(left_at) as i32) < delay as i32 {
+        return true;
+    }
+    locked.inside().left_at = 0;
+    // SAFETY: nobody else uses an orphan's bins.
+    unsafe {
+        locked.empty_caches();
+        locked.inside().slabs.release_empty();
+    }
+    false
+}
+
+/// Settles the mail of a heap and gives back what is ripe in it; waits for its lock if it `must`.
+/// Returns the bytes given back, and whether something too young for it remains.
+fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
+    let mut ripe = Ripe { now, delay, waiting: false };
+    let mut waiting = false;
+    let mut bytes = 0;
+    let mut left = usize::MAX;
+    let mut near = Left::Nothing;
+    let mut pages = Pages::none();
+    loop {
+        // SAFETY: heaps are never freed.
+        let found = unsafe {
+            if matches!((*h).standing(), Standing::Retired | Standing::Lost) {
+                break;
+            }
+            let locked = if must { Heap::enter(h) } else { Heap::try_enter(h) };
+            let Some(mut locked) = locked else {
+                waiting = true;
+                break;
+            };
+            locked.settle_mail();
+            if (*h).standing() == Standing::Orphan {
+                waiting |= empty_orphan(&mut locked, now, delay);
+            }
+            near = locked.inside().slabs.near.give_old(now, delay, RUNS_PER_HOLD);
+            left = left.min(locked.inside().slabs.len());
+            locked.inside().slabs.borrow_ripe(&mut left, &mut ripe, &mut pages)
+        };
+        match found {
+            Found::End if near != Left::Old => break,
+            Found::More | Found::End => {}
+            Found::Pages => {
+                bytes += pages.give_back();
+                // SAFETY: heaps are never freed. A thread interrupted in this heap gives the
+                // blocks back another time.
+                unsafe {
+                    if let Some(mut locked) = Heap::enter(h) {
+                        locked.inside().slabs.return_borrowed();
+                    }
+                }
+            }
+        }
+    }
+    (bytes, waiting || ripe.waiting || near == Left::Young)
+}
+
+/// Empties the calling thread's front caches and mail.
+fn empty_own_caches() {
+    let Some(h) = own() else { return };
+    // SAFETY: the heap is this thread's own.
+    unsafe {
+        send_all(h);
+        if let Some(mut locked) = Heap::enter(h) {
+            locked.empty_caches();
+            locked.settle_mail();
+            locked.inside().slabs.release_empty();
+        }
+    }
+}
+
+/// Gives back all free runs.
+fn purge_runs(now: u32) -> usize {
+    let mut bytes = 0;
+    while let Some(n) = SOURCE.purge_oldest(now, 0) {
+        bytes += n;
+    }
+    bytes
+}
+
+/// Gives what heaps keep near back to the span source, when it has run out.
+pub fn reclaim() {
+    let now = settings::now();
+    each_heap(|h| {
+        // SAFETY: heaps are never freed.
+        if let Some(mut locked) = unsafe { Heap::try_enter(h) } {
+            locked.settle_mail();
+            while locked.inside().slabs.near.give_old(now, 0, RUNS_PER_HOLD) == Left::Old {}
+        }
+    });
+}
+
+/// Gives back all memory that the calling thread holds free: its front caches, its empty slabs, the
+/// free pages of the others, and the free runs of the process. Returns the bytes given back.
+///
+/// Thread-safe. Costs a system call for each stretch of free pages, at most 2 MiB each.
+pub fn purge_thread() -> usize {
+    empty_own_caches();
+    let now = settings::now();
+    let bytes = own().map_or(0, |h| purge_heap(h, now, 0, true).0);
+    bytes + purge_runs(now)
+}
+
+/// Gives back all free memory of the whole process: of every thread, running or not, except what
+/// lies in other threads' front caches at this moment. Returns the bytes given back.
+///
+/// May be called from any thread at any time. Costs a system call for each stretch of free pages,
+/// none of them with a lock held.
+///
+/// ```
+/// let p = allod_heap::malloc(10 << 20);
+/// // SAFETY: the block is ours; its pages become resident, and free again.
+/// unsafe {
+///     p.write_bytes(1, 10 << 20);
+///     allod_heap::free(p);
+/// }
+/// assert!(allod_heap::purge_all() >= 10 << 20);
+/// ```
+pub fn purge_all() -> usize {
+    empty_own_caches();
+    let now = settings::now();
+    let mut bytes = 0;
+    each_heap(|h| bytes += purge_heap(h, now, 0, true).0);
+    bytes + purge_runs(now)
+}

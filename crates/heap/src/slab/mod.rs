@@ -1,0 +1,29 @@
+//! Slabs, and the free runs that a heap keeps near.
+//!
+//! May use: `base`, `map`, `source`. Everything here is one heap's, and is touched with its lock held;
+//! the lock itself belongs to the layer above, which passes `&mut Slabs` down while it holds it.
+//!
+//! ```text
+//!   a slab (1 to 64 units)
+//!  ┌────────┬─────────┬─────────┬─────────┬───────────────────┬───────┐
+//!  │ colour │ block 0 │ block 1 │ block 2 │ … never used yet  │ slack │
+//!  └────────┴─────────┴─────────┴─────────┴───────────────────┴───────┘
+//!   bitmap:      0         1         0         1 1 1 1 …          1: free, and in no front cache
+//! ```
+//!
+//! | file | keeps |
+//! | --- | --- |
+//! | `bitmap` | taking blocks from a slab and putting them back |
+//! | `slabs` | a heap's slabs by class |
+//! | `near` | free runs of a heap, newest first |
+//! | `pages` | which pages of a slab can be given back |
+
+mod bitmap;
+mod near;
+mod pages;
+#[allow(clippy::module_inception)]
+mod slabs;
+
+pub use near::{Left, dirty_units, give};
+pub use pages::{Found, Pages, Ripe};
+pub use slabs::{Owner, Slabs};

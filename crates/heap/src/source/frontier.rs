@@ -1,0 +1,315 @@
+//! The frontier: how much of the window of addresses is open, and opening more.
+//!
+//! ```text
+//!   window.base                                                         window.base + len
+//!   │ records ▸ records_open … │ map ▸ map_open … │ units ▸ MAP.limit ▸ units_open … reserved │
+//! ```
+//! Opening means system calls, so it happens without the source's lock: one thread at a time
+//! ([`Frontier::begin`]) takes a copy of what it needs, opens ([`Opening::carry_out`]), and tells the
+//! frontier ([`Frontier::finish`]). Others who need new units meanwhile sleep until it is done.
+//!
+//! Where address space is plentiful it is reserved a TiB at a time and opened in large steps. Where
+//! it is limited (`ulimit -v`), or must not be reserved (`mlockall`), the same addresses are mapped in
+//! small steps as they are needed.
+
+use crate::base::layout::{
+    MAP_BYTES, RESERVE_SHIFT, UNIT, UNIT_SHIFT, Unit, WINDOW_SHIFT, units_for,
+};
+use crate::map::bin::{Bin, FOREIGN, FREE, INTERNAL};
+use crate::map::record::Span;
+use crate::map::span_map::MAP;
+use crate::source::huge;
+use allod_os::vm::{self, Refused, Window};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+/// Where windows start: at a huge page.
+const ALIGN: usize = 2 << 20;
+/// Units at the start of the window, unit 0 among them, that are kept for threads that a signal
+/// interrupted in the source: 64 MiB of addresses, or 2 MiB where they are scarce.
+const SPARE: usize = 1024;
+const SPARE_WHERE_SCARCE: usize = 32;
+
+/// True while new pages must be locked in memory (`mlockall(MCL_FUTURE)`).
+static LOCK_NEW_PAGES: AtomicBool = AtomicBool::new(false);
+
+static SPARE_UNITS: AtomicUsize = AtomicUsize::new(0);
+
+/// Units at the start of the window that are spare, unit 0 among them.
+pub fn spare_units() -> usize {
+    SPARE_UNITS.load(Relaxed)
+}
+
+/// Says whether new pages must be locked in memory.
+pub fn lock_new_pages(lock: bool) {
+    LOCK_NEW_PAGES.store(lock, Relaxed);
+}
+
+/// How far the window is open.
+pub struct Frontier {
+    window: Option<Window>,
+    /// True when open address space costs nothing, so that much may be opened ahead of its use.
+    generous: bool,
+    open: Open,
+}
+
+/// Addresses up to which each part of the window is open.
+#[derive(Clone, Copy)]
+struct Open {
+    records: usize,
+    map: usize,
+    units: usize,
+}
+
+/// Units to be opened, by one thread without the lock.
+pub struct Opening {
+    window: Window,
+    generous: bool,
+    open: Open,
+    from: Unit,
+    count: usize,
+}
+
+/// How an opening went.
+pub struct Opened {
+    window: Window,
+    open: Open,
+    limit: Unit,
+    /// The units that are open and free now.
+    pub fresh: Option<(Unit, usize)>,
+}
+
+impl Frontier {
+    /// No window yet.
+    pub const fn new() -> Frontier {
+        let open = Open { records: 0, map: 0, units: 0 };
+        Frontier { window: None, generous: false, open }
+    }
+
+    /// Bytes of the window, 0 before it is chosen; `None` where address space is scarce.
+    pub fn roomy_bytes(&self) -> Option<usize> {
+        self.generous.then_some(self.window.map_or(0, |w| w.len))
+    }
+
+    /// What it takes to open `count` more units. `None` when the window ends before.
+    pub fn begin(&mut self, count: usize) -> Option<Opening> {
+        if self.window.is_none() && !self.choose_window() {
+            return None;
+        }
+        let window = self.window?;
+        let from = Unit::new(MAP.limit());
+        (from.index() + count <= 1 << (WINDOW_SHIFT - UNIT_SHIFT)).then_some(Opening {
+            window,
+            generous: self.generous,
+            open: self.open,
+            from,
+            count,
+        })
+    }
+
+    /// Takes note of what was opened, and makes it known to the map. The words are written already.
+    pub fn finish(&mut self, opened: &Opened) {
+        self.window = Some(opened.window);
+        self.open = opened.open;
+        if opened.limit.index() > MAP.limit() {
+            MAP.extend(opened.limit.index());
+        }
+    }
+
+    /// Chooses the window and opens its first pages. Once, by the first thread that allocates.
+    fn choose_window(&mut self) -> bool {
+        let mut window = None;
+        if !vm::address_space_is_limited() {
+            let hint = vm::free_place();
+            let most = overhead(1 << WINDOW_SHIFT) + (1 << RESERVE_SHIFT);
+            window = Window::reserve(hint, most, ALIGN).or_else(|| {
+                let shorter = |shift: u32| {
+                    Window::reserve(0, overhead(1 << shift) + (1usize << shift), ALIGN)
+                };
+                [RESERVE_SHIFT, 38, 36, 34, 32].into_iter().find_map(shorter)
+            });
+        }
+        let window = window.unwrap_or_else(|| {
+            let units = 1 << 36;
+            Window::unreserved(overhead(units) + units, ALIGN)
+        });
+        self.generous = window.reserved && !vm::commits_strictly();
+        let base = units_base(&window);
+        self.open = Open { records: window.base, map: base - MAP_BYTES, units: base };
+        MAP.place(base, window.base);
+        let spare = if self.generous { SPARE } else { SPARE_WHERE_SCARCE };
+        let opening = Opening {
+            window,
+            generous: self.generous,
+            open: self.open,
+            from: Unit::NONE,
+            count: spare,
+        };
+        // The first units are spare, but for unit 0: no span starts there, so that 0 may stand for
+        // none in lists.
+        let opened = opening.carry_out_as(INTERNAL.entry());
+        if opened.fresh.is_none() {
+            return false;
+        }
+        self.finish(&opened);
+        SPARE_UNITS.store(spare, Relaxed);
+        true
+    }
+
+    /// Stops reserving address space that is not in use, so that it is not counted as locked.
+    ///
+    /// # Safety
+    /// Under the source's lock, with no opening under way.
+    pub unsafe fn give_up_reservation(&mut self) {
+        let Some(window) = self.window.as_mut().filter(|w| w.reserved) else { return };
+        let base = units_base(window);
+        let known = MAP.address_of(Unit::new(MAP.limit()));
+        // SAFETY: nothing beyond what is open, and beyond the last known unit, is in use.
+        unsafe {
+            window.give_up(self.open.records, base - MAP_BYTES);
+            window.give_up(self.open.map, base);
+            window.give_up(known, window.base + window.len);
+        }
+        self.open.units = known;
+        window.reserved = false;
+        self.generous = false;
+    }
+}
+
+impl Opening {
+    /// Opens the units, with their words and records, and enters them in the map as free, or steps
+    /// over them where somebody else's mapping stands.
+    pub fn carry_out(self) -> Opened {
+        self.carry_out_as(FREE.entry())
+    }
+
+    fn carry_out_as(mut self, mark: *mut Bin) -> Opened {
+        let mut limit = self.from;
+        for _ in 0..64 {
+            let end = limit + self.count;
+            if !self.reach(end) {
+                break;
+            }
+            let opened = self.open_units(MAP.address_of(end));
+            let mark = match opened {
+                Ok(()) => mark,
+                Err(Refused::Occupied) => FOREIGN.entry(),
+                Err(Refused::Memory) => break,
+            };
+            // SAFETY: the words were just opened, and nobody else opens any meanwhile.
+            unsafe { MAP.enter(limit, self.count, mark) };
+            let fresh = limit;
+            limit = end;
+            if opened.is_ok() {
+                let fresh = Some((fresh, self.count));
+                return self.end(limit, fresh);
+            }
+        }
+        self.end(limit, None)
+    }
+
+    fn end(self, limit: Unit, fresh: Option<(Unit, usize)>) -> Opened {
+        MAP.publish();
+        Opened { window: self.window, open: self.open, limit, fresh }
+    }
+
+    /// Opens the words and records of all units below `end`, reserving more addresses if need be.
+    fn reach(&mut self, end: Unit) -> bool {
+        let last = MAP.address_of(end);
+        let base = units_base(&self.window);
+        while self.window.reserved && last > self.window.base + self.window.len {
+            if !self.window.lengthen(1 << RESERVE_SHIFT) {
+                return false;
+            }
+        }
+        if !self.window.reserved && last > self.window.base + self.window.len {
+            return false;
+        }
+        let page = vm::page_size();
+        if MAP.span(end) as usize > base - MAP_BYTES {
+            return false;
+        }
+        let map = base - MAP_BYTES + end.index() * 8;
+        let map_step = if self.generous { 1 << 18 } else { page };
+        let records = MAP.span(end) as usize;
+        let records_step = if self.generous { 1 << 20 } else { page };
+        open(&self.window, &mut self.open.map, map, map_step, base).is_ok()
+            && open(&self.window, &mut self.open.records, records, records_step, base - MAP_BYTES)
+                .is_ok()
+    }
+
+    fn open_units(&mut self, end: usize) -> Result<(), Refused> {
+        let before = self.open.units;
+        let step = if self.generous && !LOCK_NEW_PAGES.load(Relaxed) { 64 << 20 } else { 1 << 20 };
+        let most = self.window.base + self.window.len;
+        open(&self.window, &mut self.open.units, end, step, most)?;
+        if self.open.units > before {
+            // In one piece: a huge page must lie wholly in a range that is advised.
+            huge::advise_opened(before, self.open.units - before);
+            if LOCK_NEW_PAGES.load(Relaxed) {
+                // SAFETY: the range was just opened.
+                unsafe { vm::keep_resident(before, self.open.units - before) };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens pages from `*at` to `need`, and on to the next multiple of `step` if that is possible.
+fn open(
+    window: &Window,
+    at: &mut usize,
+    need: usize,
+    step: usize,
+    most: usize,
+) -> Result<(), Refused> {
+    if *at >= need {
+        return Ok(());
+    }
+    let need = need.next_multiple_of(vm::page_size());
+    let goal = need.next_multiple_of(step).min(most).max(need);
+    let opened = if window.commit(*at, goal - *at).is_ok() {
+        goal
+    } else {
+        let refused = window.commit(*at, need - *at);
+        if refused == Err(Refused::Occupied) {
+            *at = need;
+        }
+        refused?;
+        need
+    };
+    *at = opened;
+    Ok(())
+}
+
+/// Bytes in front of the units of a window with room for `len` bytes of them.
+const fn overhead(len: usize) -> usize {
+    records_len(len) + MAP_BYTES
+}
+
+/// Bytes of records for `len` bytes of units.
+const fn records_len(len: usize) -> usize {
+    (units_for(len) * size_of::<Span>()).next_multiple_of(ALIGN)
+}
+
+/// The address of unit 0.
+fn units_base(window: &Window) -> usize {
+    match MAP.base() {
+        0 => window.base + records_of(window) + MAP_BYTES,
+        base => base,
+    }
+}
+
+/// Bytes of records in a new window: in the largest one, enough for all it may grow to.
+fn records_of(window: &Window) -> usize {
+    let largest = overhead(1 << WINDOW_SHIFT) + (1 << RESERVE_SHIFT);
+    if window.len == largest {
+        return records_len(1 << WINDOW_SHIFT);
+    }
+    let mut shift = WINDOW_SHIFT;
+    while overhead(1 << shift) + (1 << shift) > window.len {
+        shift -= 1;
+    }
+    records_len(1 << shift)
+}
+
+const _: () = assert!((SPARE_WHERE_SCARCE * UNIT).is_multiple_of(ALIGN));

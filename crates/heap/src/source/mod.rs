@@ -1,0 +1,29 @@
+//! The span source: all memory comes from here and returns here.
+//!
+//! May use: `base`, `map`. Its lock is a leaf: nothing that waits happens while it is held, no system
+//! call, and no work that grows with the length of a run.
+//!
+//! ```text
+//!           ┌──────── runs ─────────┐      ┌─────────── frontier ───────────┐
+//!   take ◀──│ dirty, clean by length│◀─────│ window: reserved, opened, known │
+//!   give ──▶│ dirty by age  (ages)  │      └────────────────────────────────┘
+//!           └──────────┬────────────┘
+//!                      ▼ oldest piece, at most 2 MiB, given back without the lock
+//! ```
+//!
+//! | file | keeps |
+//! | --- | --- |
+//! | `runs` | free runs by length, joined with their neighbours |
+//! | `ages` | dirty runs by age |
+//! | `frontier` | the window of addresses and how far it is open |
+//! | `huge` | where to ask for huge pages |
+//! | `source` | the lock, and what the layers above call |
+
+mod ages;
+mod frontier;
+mod huge;
+mod runs;
+#[allow(clippy::module_inception)]
+mod source;
+
+pub use source::{Free, SOURCE, internal};

@@ -1,0 +1,101 @@
+//! Finding or making a thread's heap, and leaving it.
+
+use crate::base::settings;
+use crate::heap::heap::Heap;
+use crate::heap::locked::LockedHeap;
+use crate::heap::post;
+use crate::heap::slot::{AFTER, BEFORE, own, slot};
+use crate::thread::idle::Idle;
+use crate::thread::shared;
+use allod_os::thread::{self, ExitHook};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// Heaps of ended threads.
+pub static IDLE: Idle = Idle::new();
+static HOOK: ExitHook = ExitHook::new();
+static REGISTERED: AtomicBool = AtomicBool::new(false);
+/// Times a thread's exit hook puts itself off, so that other destructors come first.
+const PUT_OFF: usize = 2;
+
+/// Where a slow path stands: which heap it may use.
+pub enum Here {
+    /// The thread's own heap, with its front caches.
+    Own(*mut Heap),
+    /// A shared heap that must be locked: the thread has ended, or no heap could be had.
+    Shared(*mut Heap),
+    /// No memory for a heap.
+    Nothing,
+}
+
+/// The heap for the calling thread's slow path, found or made.
+#[inline]
+pub fn here() -> Here {
+    let h = slot::get();
+    if h == BEFORE.address() {
+        return attach();
+    }
+    if h == AFTER.address() {
+        return elsewhere();
+    }
+    Here::Own(h)
+}
+
+/// The heap that serves a thread which has none, or whose own is in the middle of a change.
+#[cold]
+pub fn elsewhere() -> Here {
+    shared::late().map_or(Here::Nothing, Here::Shared)
+}
+
+#[cold]
+fn attach() -> Here {
+    // Before the heap is made, for the knobs decide what it gets.
+    settings::read();
+    let adopted = IDLE.adopt();
+    let h = if adopted.is_null() { Heap::create() } else { adopted };
+    if h.is_null() {
+        return elsewhere();
+    }
+    // SAFETY: the heap is ours alone now.
+    unsafe { Idle::attach(h, thread::pointer()) };
+    slot::set(h);
+    if !REGISTERED.swap(true, Ordering::AcqRel) {
+        HOOK.register(on_thread_exit);
+    }
+    // The C library may allocate here; the slot already serves it.
+    HOOK.arm(PUT_OFF + 1);
+    Here::Own(h)
+}
+
+unsafe extern "C" fn on_thread_exit(left: *mut c_void) {
+    let left = left as usize - 1;
+    if left > 0 {
+        HOOK.arm(left);
+        return;
+    }
+    let Some(h) = own() else { return };
+    // SAFETY: the heap is the calling thread's own; it leaves the slot before it is left.
+    unsafe {
+        slot::set(AFTER.address());
+        send_all(h);
+        IDLE.leave(h, mark_left);
+    }
+}
+
+/// Notes when a heap's thread ended, so that the purger can empty it later.
+pub fn mark_left(locked: &mut LockedHeap<'_>) {
+    locked.inside().left_at = settings::now().max(1);
+}
+
+/// Sends everything a thread has collected for others.
+///
+/// # Safety
+/// `me` is the calling thread's own heap.
+pub unsafe fn send_all(me: *mut Heap) {
+    // SAFETY: the caller's contract; a parcel that was taken out is ours until it is delivered.
+    unsafe {
+        while let Some(sending) = Heap::outgoing(me).take_any() {
+            post::deliver(sending.to, sending.parcel);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Heaps for everybody: the one that serves threads without a heap of their own, and destroyed
+//! first-class heaps that wait to be used again.
+
+use crate::heap::heap::{Heap, Standing};
+use crate::thread::idle::Idle;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+/// Destroyed first-class heaps.
+pub static RETIRED: Idle = Idle::new();
+static LATE: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
+
+/// The heap that serves threads after their exit hook, and signal handlers that interrupted their
+/// thread's own heap; `None` when memory is out.
+pub fn late() -> Option<*mut Heap> {
+    let late = LATE.load(Ordering::Acquire);
+    if !late.is_null() {
+        return Some(late);
+    }
+    let new = make()?;
+    let first = LATE.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
+    match first {
+        Ok(_) => Some(new),
+        Err(other) => {
+            // SAFETY: nobody else knows the new heap.
+            unsafe { retire(new) };
+            Some(other)
+        }
+    }
+}
+
+/// A heap for everybody, new or used again; `None` when memory is out.
+pub fn make() -> Option<*mut Heap> {
+    let mut h = RETIRED.adopt();
+    if h.is_null() {
+        h = Heap::create();
+    }
+    // SAFETY: heaps are valid; nobody else uses this one yet.
+    (!h.is_null()).then(|| unsafe {
+        (*h).set_standing(Standing::Shared);
+        h
+    })
+}
+
+/// Keeps a shared heap, which has no blocks, for the next use.
+///
+/// # Safety
+/// Nobody uses the heap any more.
+pub unsafe fn retire(h: *mut Heap) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        (*h).set_standing(Standing::Retired);
+        RETIRED.put(h);
+    }
+}
