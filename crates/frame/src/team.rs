@@ -8,7 +8,7 @@ use crate::guard::FrameGuard;
 use crate::open::Open;
 use crate::sync::{AtomicPtr, Ordering};
 use crate::thread;
-use allod_frame_core::chunk::Core;
+use allod_frame_core::chunk::{self, Core};
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -160,7 +160,10 @@ impl Team {
             }
             if !end.0.is_null() {
                 let core = NonNull::new_unchecked((*slot).core);
-                aids::ended(core, (core.as_ref().cursor, core.as_ref().limit), end);
+                // A frame that used nothing but scopes may stand where its arena had no chunk yet.
+                let nothing = end.1 == chunk::empty();
+                let start = if nothing { end } else { (core.as_ref().cursor, core.as_ref().limit) };
+                aids::ended(core, start, end);
             }
         });
     }

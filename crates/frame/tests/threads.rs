@@ -90,6 +90,23 @@ fn a_visit_inside_a_visit_keeps_both_contents() {
 }
 
 #[test]
+fn a_threads_first_use_of_a_team_may_be_a_scope() {
+    let mut team = Team::new();
+    for round in 0..3u8 {
+        team.frame(|workers| {
+            workers.scope(|s| assert_eq!(*s.alloc(round), round));
+            workers.scope(|s| assert_eq!(s.alloc_slice_fill(100_000, round)[99_999], round));
+        });
+        let mut team = Team::new();
+        let mut entered = team.enter();
+        entered.scope(|s| assert_eq!(*s.alloc(round), round));
+        drop(entered);
+        team.end_frame();
+        team.enter().scope(|s| assert_eq!(*s.alloc(round), round));
+    }
+}
+
+#[test]
 fn the_end_of_a_teams_frame_drops_every_threads_values() {
     struct Counted(Arc<AtomicUsize>);
     impl Drop for Counted {
