@@ -1,5 +1,6 @@
 //! `Allocator` for frames: collections that live in them.
 
+use crate::aids;
 use crate::error::OutOfMemory;
 use crate::frame::Frame;
 use crate::open::Open;
@@ -158,7 +159,13 @@ pub(crate) unsafe fn zero_new_part(grown: NonNull<[u8]>, old: Layout, new: Layou
     unsafe { grown.cast::<u8>().add(old.size()).write_bytes(0, new.size() - old.size()) }
 }
 
-/// Resizes a block in place when it is the newest or shrinks, and moves it otherwise.
+/// True when what a block of the layout `old` takes of its frame has room for one of the layout `new`.
+#[inline(always)]
+fn has_room(old: Layout, new: Layout) -> bool {
+    aids::room(new.size(), new.align()).0 <= aids::room(old.size(), old.align()).0
+}
+
+/// Resizes a block in place when it is the newest or shrinks within its room, and moves it otherwise.
 ///
 /// # Safety
 /// `block` is a block of `frame` with the layout `old`.
@@ -177,7 +184,8 @@ unsafe fn resize(
             && if newest {
                 frame.resize_newest(block.as_ptr(), old, new)
             } else {
-                new.size() <= old.size()
+                // A larger alignment may want more room than there is before the next block.
+                new.size() <= old.size() && has_room(old, new)
             };
         if in_place {
             return Ok(NonNull::slice_from_raw_parts(block, new.size()));

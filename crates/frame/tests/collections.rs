@@ -83,3 +83,38 @@ fn a_box_drops_its_value() {
     });
     assert_eq!(std::sync::Arc::strong_count(&counted), 1);
 }
+
+/// Blocks that change their layout in every way the trait allows, with neighbours on all sides.
+#[test]
+fn a_block_that_is_reshaped_to_a_larger_alignment_keeps_off_its_neighbour() {
+    use allocator_api2::alloc::Allocator;
+    use core::alloc::Layout;
+    let mut arena = Arena::new();
+    arena.frame(|f| {
+        let (f, shape) = (&*f, |size, align| Layout::from_size_align(size, align).unwrap());
+        f.allocate(shape(64, 64)).unwrap();
+        for (old, new) in [((8, 1), (8, 64)), ((8, 1), (1, 64)), ((40, 8), (40, 64))] {
+            let (old, new) = (shape(old.0, old.1), shape(new.0, new.1));
+            f.allocate(shape(1, 64)).unwrap();
+            let block = f.allocate(old).unwrap().cast::<u8>();
+            let neighbour = f.allocate(shape(64 - old.size(), 1)).unwrap().cast::<u8>();
+            // SAFETY: live blocks of these layouts; the old one is not used any more.
+            unsafe {
+                neighbour.write_bytes(7, 64 - old.size());
+                let reshaped = if new.size() < old.size() {
+                    f.shrink(block, old, new)
+                } else {
+                    f.grow(block, old, new)
+                };
+                let reshaped = reshaped.unwrap().cast::<u8>();
+                assert_eq!(reshaped.addr().get() % new.align(), 0);
+                // Freed, and taken again: what was the neighbour's must not be given out.
+                f.deallocate(reshaped, new);
+                f.allocate(shape(128, 1)).unwrap().cast::<u8>().write_bytes(9, 128);
+                for at in 0..64 - old.size() {
+                    assert_eq!(neighbour.add(at).read(), 7, "{old:?} to {new:?}, byte {at}");
+                }
+            }
+        }
+    });
+}
