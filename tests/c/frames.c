@@ -84,6 +84,24 @@ static void the_newest_block_grows_in_place(void) {
     CHECK(moved != first);
     CHECK(is_filled(moved, 'x', 100));
     CHECK(allod_frame_resize(&frame, first, 5000, 10, 1) == first);
+
+    /* A larger alignment than the block happens to have, larger and smaller. */
+    char *base = (char *)allod_frame_alloc(&frame, 1, 256);
+    CHECK(base != NULL);
+    char *odd = (char *)allod_frame_alloc(&frame, 100, 1);
+    CHECK(odd != NULL);
+    memset(odd, 'y', 100);
+    char *aligned = (char *)allod_frame_resize(&frame, odd, 100, 200, 128);
+    CHECK(is_aligned(aligned, 128));
+    CHECK(is_filled(aligned, 'y', 100));
+    char *odder = (char *)allod_frame_alloc(&frame, 100, 1);
+    char *last = (char *)allod_frame_alloc(&frame, 100, 1);
+    memset(odder, 'z', 100);
+    memset(last, 'l', 100);
+    char *smaller = (char *)allod_frame_resize(&frame, odder, 100, 50, 256);
+    CHECK(is_aligned(smaller, 256));
+    CHECK(is_filled(smaller, 'z', 50));
+    CHECK(is_filled(last, 'l', 100));
     allod_frame_end(&frame);
     allod_arena_destroy(arena);
 }

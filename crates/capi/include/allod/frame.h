@@ -237,21 +237,22 @@ static inline char *allod_frame_strdup(allod_frame *frame, const char *text) ALL
     return (char *)allod_frame_copy(frame, text, strlen(text) + 1, 1);
 }
 
-/* Makes a block larger or smaller: in place when it is the newest, else by copying when it grows.
- * Null leaves the old block as it is. */
+/* Makes a block larger or smaller: in place when it is the newest, else by copying when it grows. It
+ * is copied, too, when it does not lie at a multiple of `align`. Null leaves the old block as it is. */
 ALLOD_ATTR(nonnull(1), alloc_size(4), warn_unused_result)
 static inline void *allod_frame_resize(allod_frame *frame, void *block, size_t old_size,
                                        size_t size, size_t align) ALLOD_NOEXCEPT {
-    if (block && (char *)block + allod_shadow_room(old_size) == frame->cursor &&
+    int stays = block && ((uintptr_t)block & (align - 1)) == 0;
+    if (stays && (char *)block + allod_shadow_room(old_size) == frame->cursor &&
         allod_shadow_room(size) <= (size_t)(frame->limit - (char *)block)) {
         frame->cursor = (char *)block + allod_shadow_room(size);
         allod_shadow_resized(frame, (char *)block, old_size, size);
         return block;
     }
-    if (block && size <= old_size)
+    if (stays && size <= old_size)
         return block;
     void *moved = allod_frame_alloc(frame, size, align);
-    return moved && block ? memcpy(moved, block, old_size) : moved;
+    return moved && block ? memcpy(moved, block, size < old_size ? size : old_size) : moved;
 }
 
 /* A position of a frame, to roll back to. */
