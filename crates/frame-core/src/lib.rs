@@ -7,12 +7,14 @@
 //! | --- | --- |
 //! | [`chunk`] | an arena's chunks, and the slow path |
 //! | [`thread`] | the arenas and the number of each thread |
+//! | [`forks`] | locks that are free in a child process |
 //! | `shadow` | what AddressSanitizer and memcheck are told (features `asan`, `valgrind`) |
 //! | [`raw`] | the frame as C sees it |
 #![no_std]
 
 pub mod chunk;
 mod error;
+pub mod forks;
 pub mod raw;
 #[cfg(any(feature = "asan", feature = "valgrind"))]
 pub mod shadow;

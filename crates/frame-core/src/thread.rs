@@ -6,12 +6,12 @@
 
 use crate::chunk::Core;
 use crate::error::OutOfMemory;
-use allod_os::lock::Lock;
-use allod_os::thread::ExitHook;
-use core::cell::UnsafeCell;
+use crate::forks::Guarded;
+use allod_os::thread::{ExitHook, yield_now};
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::AtomicU8;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// A thread's record.
 pub(crate) struct Record {
@@ -35,13 +35,14 @@ allod_os::thread_slot! {
 pub const MAX_THREADS: usize = 1 << 16;
 
 /// The thread numbers in use, one bit each.
-struct Numbers(UnsafeCell<[u64; MAX_THREADS / 64]>);
-// SAFETY: touched only with `LOCK` held.
-unsafe impl Sync for Numbers {}
-static NUMBERS: Numbers = Numbers(UnsafeCell::new([0; MAX_THREADS / 64]));
-static LOCK: Lock = Lock::new();
+static NUMBERS: Guarded<[u64; MAX_THREADS / 64]> = Guarded::new([0; MAX_THREADS / 64]);
+
 static HOOK: ExitHook = ExitHook::new();
-static HOOKED: AtomicBool = AtomicBool::new(false);
+/// Whether the hook is registered: `NOT_YET`, `BEING` or `REGISTERED`.
+static HOOKED: AtomicU8 = AtomicU8::new(NOT_YET);
+const NOT_YET: u8 = 0;
+const BEING: u8 = 1;
+const REGISTERED: u8 = 2;
 
 /// Gives the memory of the calling thread's idle arenas back to the heap.
 pub fn trim() {
@@ -137,12 +138,7 @@ fn new_record() -> Result<*mut Record, OutOfMemory> {
     if block.is_null() {
         return Err(OutOfMemory);
     }
-    let index = LOCK.with(|| {
-        if !HOOKED.swap(true, Ordering::Relaxed) {
-            HOOK.register(exit);
-        }
-        // SAFETY: the lock is held.
-        let words = unsafe { &mut *NUMBERS.0.get() };
+    let index = NUMBERS.with(|words| {
         let (at, word) = words.iter_mut().enumerate().find(|(_, word)| **word != u64::MAX)?;
         let bit = word.trailing_ones();
         *word |= 1 << bit;
@@ -156,8 +152,28 @@ fn new_record() -> Result<*mut Record, OutOfMemory> {
     // SAFETY: a new block of a record's size.
     unsafe { block.write(Record { idle: ptr::null_mut(), index }) };
     slot::set(block);
+    // The C library may call back here; the slot already serves it.
+    register();
     HOOK.arm(block.addr());
     Ok(block)
+}
+
+/// Registers the exit hook, unless it is; a thread that comes meanwhile waits.
+fn register() {
+    if HOOKED.compare_exchange(NOT_YET, BEING, Acquire, Acquire).is_ok() {
+        HOOK.register(exit);
+        HOOKED.store(REGISTERED, Release);
+    }
+    while HOOKED.load(Acquire) == BEING {
+        yield_now();
+    }
+}
+
+/// In a child process: the thread that was registering the hook is not there.
+pub(crate) fn in_child() {
+    if HOOKED.load(Relaxed) == BEING {
+        HOOKED.store(NOT_YET, Relaxed);
+    }
 }
 
 /// Frees a thread's record and arenas when the thread ends.
@@ -172,7 +188,7 @@ unsafe extern "C" fn exit(record: *mut c_void) {
             Core::destroy(core);
         }
         let index = (*record).index;
-        LOCK.with(|| (*NUMBERS.0.get())[index / 64] &= !(1 << (index % 64)));
+        NUMBERS.with(|words| words[index / 64] &= !(1 << (index % 64)));
         allod_heap::free(record.cast());
     }
 }

@@ -3,9 +3,9 @@
 //! Only the row's thread writes it, so counting is no atomic read-modify-write. A row stays when its
 //! thread ends and goes to a thread that begins later, which counts on: sums lose nothing.
 
+use allod_frame_core::forks::Guarded;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::boxed::Box;
-use std::sync::{Mutex, PoisonError};
 use std::vec::Vec;
 
 /// A row, and whether a living thread has it.
@@ -22,31 +22,32 @@ impl<R> Held<R> {
 }
 
 /// The rows of all threads.
-pub(crate) struct Rows<R: 'static>(Mutex<Vec<&'static Held<R>>>);
+pub(crate) struct Rows<R: 'static>(Guarded<Vec<&'static Held<R>>>);
 
-impl<R: Default> Rows<R> {
+impl<R: Default + Sync> Rows<R> {
     pub(crate) const fn new() -> Rows<R> {
-        Rows(Mutex::new(Vec::new()))
+        Rows(Guarded::new(Vec::new()))
     }
 
     /// A row that no living thread has and that is `fit`, or a new one.
-    pub(crate) fn claim(&self, fit: impl Fn(&R) -> bool) -> &'static Held<R> {
-        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for held in rows.iter() {
-            if !held.taken.load(Ordering::Acquire) && fit(&held.row) {
-                held.taken.store(true, Ordering::Relaxed);
-                return held;
+    pub(crate) fn claim(&'static self, fit: impl Fn(&R) -> bool) -> &'static Held<R> {
+        self.0.with(|rows| {
+            for held in rows.iter() {
+                if !held.taken.load(Ordering::Acquire) && fit(&held.row) {
+                    held.taken.store(true, Ordering::Relaxed);
+                    return *held;
+                }
             }
-        }
-        let held = &*Box::leak(Box::new(Held { taken: AtomicBool::new(true), row: R::default() }));
-        rows.push(held);
-        held
+            let held = Held { taken: AtomicBool::new(true), row: R::default() };
+            let held = &*Box::leak(Box::new(held));
+            rows.push(held);
+            held
+        })
     }
 
     /// Calls `visit` with every row.
-    pub(crate) fn each(&self, visit: impl FnMut(&'static R)) {
-        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.iter().map(|held| &held.row).for_each(visit);
+    pub(crate) fn each(&'static self, visit: impl FnMut(&'static R)) {
+        self.0.with(|rows| rows.iter().map(|held| &held.row).for_each(visit));
     }
 }
 

@@ -371,3 +371,23 @@ fn what_no_memory_was_found_for_is_not_in_use() {
     });
     assert_eq!(budgets::used(Of::Tag(&TAG)), 0);
 }
+
+#[test]
+fn a_callback_that_is_replaced_may_set_another_in_its_drop() {
+    struct SetsAnother;
+    impl Drop for SetsAnother {
+        fn drop(&mut self) {
+            budgets::on_event(|_| {});
+        }
+    }
+    let _alone = alone();
+    let (done, is_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let captured = SetsAnother;
+        budgets::on_event(move |_| _ = &captured);
+        budgets::on_event(|_| {});
+        done.send(()).unwrap();
+    });
+    let waited = is_done.recv_timeout(std::time::Duration::from_secs(20));
+    assert!(waited.is_ok(), "it waits for itself");
+}

@@ -5,10 +5,10 @@
 use super::finding::{Finding, Kind};
 use super::trend;
 use crate::tags;
+use allod_frame_core::forks::Guarded;
 use core::hash::{BuildHasherDefault, Hasher};
 use core::panic::Location;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::vec::Vec;
 
 /// Frames that are judged together.
@@ -92,12 +92,11 @@ pub(super) struct State {
     pub(super) findings: Vec<Finding>,
 }
 
-static STATE: Mutex<Option<State>> = Mutex::new(None);
+static STATE: Guarded<Option<State>> = Guarded::new(None);
 
 /// Runs `work` on the state of the whole program.
 pub(super) fn with<R>(work: impl FnOnce(&mut State) -> R) -> R {
-    let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
-    work(state.get_or_insert_default())
+    STATE.with(|state| work(state.get_or_insert_default()))
 }
 
 impl State {

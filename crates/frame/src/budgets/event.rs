@@ -1,9 +1,10 @@
 //! What is said when a limit is exceeded, and to whom.
 
+use allod_frame_core::forks::Guarded;
 use core::fmt;
 use core::panic::Location;
 use std::cell::Cell;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::thread_local;
 
 /// Whose budget an [`Event`] is about.
@@ -69,7 +70,7 @@ impl fmt::Display for Event {
 /// Who is told.
 type Callback = dyn Fn(&Event) + Send + Sync;
 
-static CALLBACK: RwLock<Option<Arc<Callback>>> = RwLock::new(None);
+static CALLBACK: Guarded<Option<Arc<Callback>>> = Guarded::new(None);
 
 thread_local! {
     /// The thread is inside the callback.
@@ -100,7 +101,9 @@ thread_local! {
 /// }));
 /// ```
 pub fn on_event(callback: impl Fn(&Event) + Send + Sync + 'static) {
-    *CALLBACK.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(callback));
+    let callback: Arc<Callback> = Arc::new(callback);
+    // The one before is dropped without the lock, for its drop may come back here.
+    let _before = CALLBACK.with(|current| current.replace(callback));
 }
 
 /// The last allocation of this thread that a budget refused; asking takes it.
@@ -128,7 +131,7 @@ pub(super) fn tell(event: &Event) {
     if !INSIDE.replace(true) {
         let _leave = Leave;
         crate::export::budget(event);
-        let callback = CALLBACK.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let callback = CALLBACK.with(|current| current.clone());
         if let Some(callback) = callback {
             callback(event);
         }

@@ -5,11 +5,13 @@
 //! restores the tag that was in force, and a name like `ai/paths` is a part of `ai`.
 
 use crate::rows::row_a_thread;
+use allod_frame_core::forks::Guarded;
 use core::fmt;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU64, AtomicUsize};
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::OnceLock;
 use std::thread_local;
 use std::vec::Vec;
 
@@ -86,8 +88,11 @@ impl Default for Table {
 
 row_a_thread!(TABLES: Table, fit |_| true, leave |_| {});
 
-/// The tags' names: row `i + 1` has the name `i`.
-static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+/// The tags' names by their rows, in order and without gaps from row 1 on.
+static NAMES: [OnceLock<&'static str>; MAX_TAGS] = [const { OnceLock::new() }; MAX_TAGS];
+
+/// How many names there are; names are entered with its lock held.
+static ENTERED: Guarded<usize> = Guarded::new(0);
 
 /// The row of the tag that each tag is a part of; row 0 for none.
 static PARENTS: [AtomicUsize; MAX_TAGS] = [const { AtomicUsize::new(0) }; MAX_TAGS];
@@ -96,8 +101,8 @@ thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(0) };
 }
 
-fn names() -> MutexGuard<'static, Vec<&'static str>> {
-    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+fn names() -> impl Iterator<Item = &'static str> {
+    NAMES[1..].iter().map_while(OnceLock::get).copied()
 }
 
 /// The row of the tag in force.
@@ -128,7 +133,7 @@ pub(crate) fn grown(bytes: usize) {
 /// A tag's name by its row; empty for no tag.
 #[allow(dead_code, reason = "for the features that build on tags")]
 pub(crate) fn name(row: usize) -> &'static str {
-    if row == 0 { "" } else { names()[row - 1] }
+    NAMES[row].get().copied().unwrap_or_default()
 }
 
 /// The row of the tag that this one is a part of; 0 for none.
@@ -138,15 +143,17 @@ pub(crate) fn parent(row: usize) -> usize {
 }
 
 /// The row of a name, entered with the tags it is a part of if it is new.
-fn enter_name(names: &mut Vec<&'static str>, name: &'static str) -> usize {
-    if let Some(known) = names.iter().position(|n| *n == name) {
+fn enter_name(entered: &mut usize, name: &'static str) -> usize {
+    if let Some(known) = names().position(|n| n == name) {
         return known + 1;
     }
-    let parent = name.rfind('/').map_or(0, |slash| enter_name(names, &name[..slash]));
-    assert!(names.len() + 1 < MAX_TAGS, "more than {MAX_TAGS} tags");
-    names.push(name);
-    PARENTS[names.len()].store(parent, Relaxed);
-    names.len()
+    let parent = name.rfind('/').map_or(0, |slash| enter_name(entered, &name[..slash]));
+    let row = *entered + 1;
+    assert!(row < MAX_TAGS, "more than {MAX_TAGS} tags");
+    PARENTS[row].store(parent, Relaxed);
+    NAMES[row].get_or_init(|| name);
+    *entered = row;
+    row
 }
 
 impl Tag {
@@ -180,12 +187,12 @@ impl Tag {
     }
 
     pub(crate) fn row(&self) -> usize {
-        let row = self.row.load(Relaxed);
+        let row = self.row.load(Acquire);
         if row != 0 {
             return row;
         }
-        let row = enter_name(&mut names(), self.name);
-        self.row.store(row, Relaxed);
+        let row = ENTERED.with(|entered| enter_name(entered, self.name));
+        self.row.store(row, Release);
         row
     }
 }
@@ -199,7 +206,7 @@ impl Drop for Tagged {
 /// What all tags have allocated so far. Exact for threads that are not allocating now.
 #[must_use]
 pub fn snapshot() -> Snapshot {
-    let mut uses: Vec<Use> = names().iter().map(|name| Use { name, ..Use::default() }).collect();
+    let mut uses: Vec<Use> = names().map(|name| Use { name, ..Use::default() }).collect();
     uses.insert(0, Use::default());
     TABLES.each(|table| {
         for (used, row) in uses.iter_mut().zip(&table.0) {

@@ -3,9 +3,9 @@
 //! Each thread keeps a few without a lock; beyond these there is one list for all.
 
 use super::shared::Shared;
+use allod_frame_core::forks::Guarded;
 use core::cell::RefCell;
 use core::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread_local;
 use std::vec::Vec;
 
@@ -24,7 +24,7 @@ struct Idle(NonNull<Shared>);
 // SAFETY: nobody uses an idle arena, so any thread may take it.
 unsafe impl Send for Idle {}
 
-static LIST: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+static LIST: Guarded<Vec<Idle>> = Guarded::new(Vec::new());
 
 thread_local! {
     static OURS: RefCell<Ours> = const { RefCell::new(Ours(Vec::new())) };
@@ -39,14 +39,10 @@ impl Drop for Ours {
     }
 }
 
-fn list() -> MutexGuard<'static, Vec<Idle>> {
-    LIST.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// An idle arena, the caller's alone.
 pub(super) fn take() -> Option<NonNull<Shared>> {
     let ours = OURS.try_with(|ours| ours.borrow_mut().0.pop()).ok().flatten();
-    ours.or_else(|| list().pop()).map(|idle| idle.0)
+    ours.or_else(|| LIST.with(Vec::pop)).map(|idle| idle.0)
 }
 
 /// Keeps an arena that nobody uses any more.
@@ -66,7 +62,7 @@ pub(super) fn put(shared: NonNull<Shared>) {
 }
 
 fn put_in_list(idle: Idle) {
-    let listed = list().len();
+    let listed = LIST.with(|list| list.len());
     // SAFETY: idle, and in no list.
     unsafe {
         if listed >= ALL {
@@ -76,7 +72,7 @@ fn put_in_list(idle: Idle) {
             Shared::trim_above(idle.0, 0);
         }
     }
-    list().push(idle);
+    LIST.with(|list| list.push(idle));
 }
 
 /// Frees the idle arenas of the calling thread and of the list that all threads share.
@@ -85,7 +81,7 @@ fn put_in_list(idle: Idle) {
 /// stays.
 pub fn trim() {
     let ours = OURS.try_with(|ours| core::mem::take(&mut ours.borrow_mut().0));
-    let all = core::mem::take(&mut *list());
+    let all = LIST.with(core::mem::take);
     for idle in ours.unwrap_or_default().into_iter().chain(all) {
         // SAFETY: idle, and in no list any more.
         unsafe { Shared::free(idle.0) };

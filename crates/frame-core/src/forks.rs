@@ -1,0 +1,197 @@
+//! `fork` while other threads use frames: the child finds every lock free, and what it guards whole.
+//!
+//! What all threads share is [`Guarded`]. Each enters its lock in a list before it takes it for the
+//! first time. All locks in the list are taken before a fork and released after it, in parent and
+//! child. None of them is ever taken while another is held, so their order does not matter. The heap's
+//! own locks are taken after these.
+//!
+//! Threads that the child does not have keep their numbers and arenas there: a thread that was inside
+//! its arena left it half changed, so nobody may use it again.
+
+use crate::thread;
+use allod_os::lock::Lock;
+use allod_os::thread::{at_fork, pointer};
+use core::cell::UnsafeCell;
+use core::ptr;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+
+/// A value behind a lock that forks wait for.
+pub struct Guarded<T> {
+    entry: Entry,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached with the lock held.
+unsafe impl<T: Send> Sync for Guarded<T> {}
+
+/// A lock in the list.
+struct Entry {
+    lock: Lock,
+    listed: AtomicBool,
+    /// The one that was entered before.
+    older: AtomicPtr<Entry>,
+}
+
+/// The lock entered last. Changed with `LIST` held, and entries stay.
+static NEWEST: AtomicPtr<Entry> = AtomicPtr::new(ptr::null_mut());
+static LIST: Lock = Lock::new();
+
+impl<T> Guarded<T> {
+    /// A value that nobody uses yet.
+    pub const fn new(value: T) -> Guarded<T> {
+        let older = AtomicPtr::new(ptr::null_mut());
+        let entry = Entry { lock: Lock::new(), listed: AtomicBool::new(false), older };
+        Guarded { entry, value: UnsafeCell::new(value) }
+    }
+
+    /// Runs `work` with the lock held. It must not use another guarded value, nor this one.
+    #[inline]
+    pub fn with<R>(&'static self, work: impl FnOnce(&mut T) -> R) -> R {
+        /// Releases the lock also when `work` panics.
+        struct Held<'a>(&'a Lock);
+        impl Drop for Held<'_> {
+            fn drop(&mut self) {
+                self.0.unlock();
+            }
+        }
+        if !self.entry.listed.load(Acquire) {
+            self.entry.enter();
+        }
+        self.entry.lock.lock();
+        let _held = Held(&self.entry.lock);
+        // SAFETY: the lock is held, and it is not reentrant.
+        work(unsafe { &mut *self.value.get() })
+    }
+}
+
+impl Entry {
+    #[cold]
+    fn enter(&'static self) {
+        prepare();
+        LIST.with(|| {
+            if !self.listed.load(Relaxed) {
+                self.older.store(NEWEST.load(Relaxed), Relaxed);
+                NEWEST.store(ptr::from_ref(self).cast_mut(), Relaxed);
+                self.listed.store(true, Release);
+            }
+        });
+    }
+}
+
+/// Calls `visit` with every lock in the list.
+fn each(visit: impl Fn(&Lock)) {
+    let mut entry: *const Entry = NEWEST.load(Relaxed);
+    // SAFETY: null, or an entry of a static value.
+    while let Some(listed) = unsafe { entry.as_ref() } {
+        visit(&listed.lock);
+        entry = listed.older.load(Relaxed);
+    }
+}
+
+/// Registers what is done around forks. Threads that come here at the same time may each do so, which
+/// does no harm; so none waits for another, which a child might not have.
+fn prepare() {
+    static PREPARED: AtomicBool = AtomicBool::new(false);
+    if PREPARED.load(Acquire) {
+        return;
+    }
+    // What is registered last runs first before a fork. The heap registers with its first block, so it
+    // must have one now.
+    // SAFETY: the block is freed once.
+    unsafe { allod_heap::free(allod_heap::malloc(1)) };
+    at_fork(before, in_parent, in_child);
+    PREPARED.store(true, Release);
+}
+
+/// The thread that forks, and how often it was told so. The number is that thread's alone.
+static FORKS: AtomicUsize = AtomicUsize::new(0);
+static TOLD: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn before() {
+    if FORKS.load(Relaxed) != pointer() {
+        LIST.lock();
+        each(Lock::lock);
+        FORKS.store(pointer(), Relaxed);
+    }
+    TOLD.fetch_add(1, Relaxed);
+}
+
+extern "C" fn in_parent() {
+    if TOLD.fetch_sub(1, Relaxed) == 1 {
+        FORKS.store(0, Relaxed);
+        each(Lock::unlock);
+        LIST.unlock();
+    }
+}
+
+extern "C" fn in_child() {
+    thread::in_child();
+    in_parent();
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    /// Whether a child process finds so much in a value, and may change it.
+    fn in_child(value: &'static Guarded<u32>, expected: u32) -> bool {
+        // SAFETY: the child takes a lock, and ends without unwinding.
+        unsafe {
+            let pid = libc::fork();
+            if pid == 0 {
+                libc::alarm(5);
+                let found = value.with(|n| core::mem::replace(n, 100));
+                libc::_exit(i32::from(found != expected));
+            }
+            let mut status = 0;
+            libc::waitpid(pid, &mut status, 0) == pid && status == 0
+        }
+    }
+
+    #[test]
+    fn a_fork_waits_for_who_holds_a_lock() {
+        static VALUE: Guarded<u32> = Guarded::new(1);
+        let (held, holds) = mpsc::channel();
+        std::thread::scope(|s| {
+            s.spawn(move || {
+                VALUE.with(|n| {
+                    *n = 2;
+                    held.send(()).unwrap();
+                    std::thread::sleep(Duration::from_millis(100));
+                    *n = 3;
+                });
+            });
+            holds.recv().unwrap();
+            assert!(in_child(&VALUE, 3));
+        });
+        assert_eq!(VALUE.with(|n| *n), 3);
+    }
+
+    #[test]
+    fn threads_that_register_at_the_same_time_do_no_harm() {
+        static VALUE: Guarded<u32> = Guarded::new(7);
+        VALUE.with(|n| assert_eq!(*n, 7));
+        at_fork(before, in_parent, super::in_child);
+        for _ in 0..3 {
+            assert!(in_child(&VALUE, 7));
+            assert_eq!(VALUE.with(|n| *n), 7);
+        }
+    }
+
+    #[test]
+    fn a_panic_releases_the_lock() {
+        static VALUE: Guarded<u32> = Guarded::new(0);
+        let caught = std::panic::catch_unwind(|| {
+            VALUE.with(|n| {
+                *n = 1;
+                panic!("inside");
+            })
+        });
+        assert!(caught.is_err());
+        assert_eq!(VALUE.with(|n| *n), 1);
+    }
+}
