@@ -111,7 +111,7 @@ impl RawFrame {
         let Ok(taken) = Taken::take() else {
             return RawFrame { cursor: null, limit: null, arena: ptr::null_mut() };
         };
-        let core = taken.core.as_ptr();
+        let core = taken.core().as_ptr();
         forget(taken);
         // SAFETY: the arena was taken out of the thread's list.
         unsafe { RawFrame { cursor: (*core).cursor, limit: (*core).limit, arena: core } }

@@ -70,19 +70,23 @@ pub fn index() -> Result<usize, OutOfMemory> {
 }
 
 /// An arena out of the thread's list; goes back when dropped.
+///
+/// ```compile_fail,E0616
+/// let mut taken = allod_frame_core::thread::Taken::take().unwrap();
+/// taken.core = core::ptr::NonNull::dangling(); // does not compile: the thread would get it
+/// ```
 #[derive(Debug)]
 pub struct Taken {
-    /// The arena.
-    pub core: NonNull<Core>,
+    core: NonNull<Core>,
     record: *mut Record,
 }
 
 impl Taken {
-    #[inline]
     /// Takes the first idle arena, or makes one.
     ///
     /// # Errors
     /// When memory is out or [`MAX_THREADS`] threads have numbers.
+    #[inline]
     pub fn take() -> Result<Taken, OutOfMemory> {
         let record = record()?;
         // SAFETY: a thread's record is its own, and so are the arenas in it.
@@ -96,6 +100,13 @@ impl Taken {
             };
             Ok(Taken { core, record })
         }
+    }
+
+    /// The arena, the holder's alone until this is dropped.
+    #[inline]
+    #[must_use]
+    pub fn core(&self) -> NonNull<Core> {
+        self.core
     }
 }
 

@@ -44,8 +44,8 @@ pub fn try_frame<'env, R>(
     let taken = Taken::take()?;
     // SAFETY: the core is ours until `taken` is dropped, which happens after the guard's drop.
     unsafe {
-        (*taken.core.as_ptr()).frames += 1;
-        let mut guard = FrameGuard::begin(Frame::start(taken.core), located::here());
+        (*taken.core().as_ptr()).frames += 1;
+        let mut guard = FrameGuard::begin(Frame::start(taken.core()), located::here());
         Ok(work(guard.frame_mut()))
     }
 }
