@@ -75,8 +75,10 @@ impl DerefMut for Lent<'_> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if let Some(arena) = self.arena.take() {
-            self.scratch.0.lock().unwrap_or_else(PoisonError::into_inner).push(arena);
+        let mut idle = self.scratch.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without memory to keep it in mind the arena goes.
+        if idle.try_reserve(1).is_ok() {
+            idle.extend(self.arena.take());
         }
     }
 }

@@ -13,7 +13,6 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::ptr::{self, NonNull};
-use std::boxed::Box;
 
 /// Segment `k` of the table holds `32 << k` slots, so 12 hold [`thread::MAX_THREADS`].
 const SEGMENTS: usize = 12;
@@ -199,10 +198,12 @@ impl Team {
                 for i in 0..FIRST << k {
                     let mut more = (*segment.add(i)).next;
                     while !more.is_null() {
-                        more = Box::from_raw(more).next;
+                        let next = (*more).next;
+                        allod_heap::free(more.cast());
+                        more = next;
                     }
                 }
-                drop(Box::from_raw(ptr::slice_from_raw_parts_mut(segment, FIRST << k)));
+                allod_heap::free(segment.cast());
             }
         }
     }
@@ -225,13 +226,13 @@ impl Team {
 
     /// The slot of a thread's number.
     #[inline]
-    fn slot(&self, index: usize) -> *mut Slot {
+    fn slot(&self, index: usize) -> Result<*mut Slot, OutOfMemory> {
         let k = (index / FIRST + 1).ilog2() as usize;
         let mut segment = self.segments[k].load(Ordering::Acquire);
         if segment.is_null() {
-            segment = install(&self.segments[k], FIRST << k);
+            segment = install(&self.segments[k], FIRST << k)?;
         }
-        segment.wrapping_add(index + FIRST - (FIRST << k))
+        Ok(segment.wrapping_add(index + FIRST - (FIRST << k)))
     }
 
     /// A visit to the calling thread's frame.
@@ -254,12 +255,12 @@ impl Team {
     /// The calling thread's first slot that it is not already inside, with an arena.
     #[inline]
     fn idle_slot(&self) -> Result<*mut Slot, OutOfMemory> {
-        let mut slot = self.slot(thread::index()?);
+        let mut slot = self.slot(thread::index()?)?;
         // SAFETY: the slots of this thread's number are touched by this thread alone.
         unsafe {
             while (*slot).busy {
                 if (*slot).next.is_null() {
-                    (*slot).next = Box::into_raw(Box::new(Slot::new()));
+                    (*slot).next = new_slots(1)?;
                 }
                 slot = (*slot).next;
             }
@@ -293,17 +294,30 @@ impl Drop for Team {
 
 /// Puts a segment of `n` slots in its place unless another thread was faster.
 #[cold]
-fn install(place: &AtomicPtr<Slot>, n: usize) -> *mut Slot {
-    let new: Box<[Slot]> = (0..n).map(|_| Slot::new()).collect();
-    let new = Box::into_raw(new).cast::<Slot>();
+fn install(place: &AtomicPtr<Slot>, n: usize) -> Result<*mut Slot, OutOfMemory> {
+    let new = new_slots(n)?;
     match place.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => new,
+        Ok(_) => Ok(new),
         Err(theirs) => {
             // SAFETY: made above and seen by nobody.
-            drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(new, n)) });
-            theirs
+            unsafe { allod_heap::free(new.cast()) };
+            Ok(theirs)
         }
     }
+}
+
+/// A block of the heap with `n` new slots.
+#[cold]
+fn new_slots(n: usize) -> Result<*mut Slot, OutOfMemory> {
+    let slots = allod_heap::aligned_alloc(align_of::<Slot>(), n * size_of::<Slot>()).cast::<Slot>();
+    if slots.is_null() {
+        return Err(OutOfMemory);
+    }
+    for i in 0..n {
+        // SAFETY: within the new block, which is aligned for slots.
+        unsafe { slots.add(i).write(Slot::new()) };
+    }
+    Ok(slots)
 }
 
 impl Slot {

@@ -52,7 +52,7 @@ pub(super) fn put(shared: NonNull<Shared>) {
     let mut idle = Some(Idle(shared));
     let _gone = OURS.try_with(|ours| {
         let mut ours = ours.borrow_mut();
-        if ours.0.len() < OWN {
+        if ours.0.len() < OWN && ours.0.try_reserve(1).is_ok() {
             ours.0.extend(idle.take());
         }
     });
@@ -72,7 +72,16 @@ fn put_in_list(idle: Idle) {
             Shared::trim_above(idle.0, 0);
         }
     }
-    LIST.with(|list| list.push(idle));
+    let mut idle = Some(idle);
+    LIST.with(|list| {
+        if list.try_reserve(1).is_ok() {
+            list.extend(idle.take());
+        }
+    });
+    if let Some(idle) = idle {
+        // SAFETY: there was no memory to list it, so it is in no list.
+        unsafe { Shared::free(idle.0) };
+    }
 }
 
 /// Frees the idle arenas of the calling thread and of the list that all threads share.

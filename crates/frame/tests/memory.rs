@@ -1,0 +1,109 @@
+//! When memory is out, what may fail returns an error, and nothing ends the program. The test runs
+//! itself again in a process whose memory cannot grow.
+#![cfg(not(any(feature = "tags", feature = "stats")))]
+
+use allod_frame::{Arena, OutOfMemory, Pool, Scratch, SharedPool, Team, stream, thread};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+const CHILD: &str = "TEST_WITHOUT_MEMORY";
+
+/// The standard library's memory: there is none while `REFUSES` is set.
+struct Refusing;
+static REFUSES: AtomicBool = AtomicBool::new(false);
+
+#[global_allocator]
+static GLOBAL: Refusing = Refusing;
+
+// SAFETY: the system's allocator, which may return null.
+unsafe impl GlobalAlloc for Refusing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if REFUSES.load(SeqCst) {
+            return core::ptr::null_mut();
+        }
+        // SAFETY: the caller's contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+/// Lets the process have no more writable memory, and uses up what it has.
+fn no_more_memory() {
+    let limit = libc::rlimit { rlim_cur: 4096, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: a plain call.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_DATA, &limit) }, 0);
+    REFUSES.store(true, SeqCst);
+    let mut size = 1 << 30;
+    while size > 0 {
+        if allod_heap::malloc(size).is_null() {
+            size -= (size / 16).max(1);
+        }
+    }
+}
+
+fn without_memory() {
+    const OUT: OutOfMemory = OutOfMemory;
+    let (mut team, mut visited) = (Team::new(), Team::new());
+    let (mut pool, shared, scratch) = (Pool::new(), SharedPool::new(4), Scratch::new());
+    let mut arena = Arena::new();
+    let lent = scratch.take();
+    #[cfg(feature = "tokio")]
+    let tasks = [(); 20].map(|()| allod_frame::task::TaskArena::new());
+    visited.frame(|workers| workers.with(|f| *f.alloc(1)));
+    let (ready, go) = (Barrier::new(2), Barrier::new(2));
+    std::thread::scope(|s| {
+        let fresh = s.spawn(|| {
+            ready.wait();
+            go.wait();
+            [thread::try_frame(|_| 1), shared.try_insert(1).map(|_| 1)]
+        });
+        ready.wait();
+        no_more_memory();
+        let refused = [
+            team.frame(|workers| workers.try_with(|_| 1)),
+            // A visit inside a visit.
+            visited.frame(|workers| {
+                workers.with(|f| {
+                    assert_eq!(*f.alloc(2), 2);
+                    workers.try_with(|_| 1)
+                })
+            }),
+            arena.frame(|f| f.try_alloc(1).copied()),
+            Arena::try_new().map(|_| 1),
+            Arena::try_with_capacity(1).map(|_| 1),
+            scratch.try_take().map(|_| 1),
+            pool.try_insert(1).map(|_| 1),
+            shared.try_insert(1).map(|_| 1),
+            stream(1).map(|_| 1),
+            #[cfg(feature = "tokio")]
+            allod_frame::task::TaskArena::try_new().map(|_| 1),
+        ];
+        // There is no memory to remember it in, so it goes.
+        drop(lent);
+        #[cfg(feature = "tokio")]
+        drop(tasks);
+        go.wait();
+        let of_fresh_thread = fresh.join().unwrap();
+        REFUSES.store(false, SeqCst);
+        assert!(refused.iter().all(|result| *result == Err(OUT)), "{refused:?}");
+        assert_eq!(of_fresh_thread, [Err(OUT); 2]);
+    });
+    println!("all refused");
+}
+
+#[test]
+fn what_may_fail_reports_that_memory_is_out() {
+    if std::env::var_os(CHILD).is_some() {
+        return without_memory();
+    }
+    let name = "what_may_fail_reports_that_memory_is_out";
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let out = child.args([name, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout) + String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success() && said.contains("all refused"), "{}: {said}", out.status);
+}
