@@ -196,7 +196,8 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Drops all objects of a group; returns how many there were. Costs nothing for other objects.
+    /// Drops all objects of a group; returns how many there were. Costs nothing for other objects. A
+    /// group that this pool does not have is empty.
     ///
     /// ```
     /// let mut pool = allod_frame::Pool::new();
@@ -209,8 +210,8 @@ impl<T> Pool<T> {
     /// ```
     pub fn remove_group(&mut self, group: Group) -> usize {
         let mut removed = 0;
-        while self.groups[group.0 as usize] != NIL {
-            let index = self.groups[group.0 as usize];
+        while let Some(&index) = self.groups.get(group.0 as usize).filter(|newest| **newest != NIL)
+        {
             // SAFETY: listed slots have objects; it leaves the list before its drop may panic.
             unsafe {
                 let slot = self.slot(index);

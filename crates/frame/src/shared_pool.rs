@@ -4,6 +4,7 @@ use crate::error::{OutOfMemory, or_panic};
 use crate::pool::{Handle, Pool};
 use crate::thread;
 use core::fmt;
+use core::sync::atomic::{AtomicU32, Ordering};
 use std::boxed::Box;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,14 +27,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// ```
 pub struct SharedPool<T> {
     shards: Box<[Shard<T>]>,
+    /// No other pool's (of 2^32), so that a handle is known by its own pool only.
+    number: u32,
 }
 
 /// A shard on cache lines of its own.
 #[repr(align(128))]
 struct Shard<T>(Mutex<Pool<T>>);
 
-/// Names one object of a [`SharedPool`]. Stale handles yield `None`.
+/// Names one object of a [`SharedPool`]: 16 bytes, `Copy`. Stale handles yield `None`, and so do those
+/// of another pool.
 pub struct SharedHandle<T> {
+    pool: u32,
     shard: u32,
     handle: Handle<T>,
 }
@@ -43,11 +48,12 @@ impl<T> SharedPool<T> {
     #[must_use]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn new(shards: usize) -> Self {
+        static LAST: AtomicU32 = AtomicU32::new(0);
         let mut all = std::vec::Vec::new();
         for _ in 0..shards.max(1) {
             all.push(Shard(Mutex::new(Pool::new())));
         }
-        SharedPool { shards: all.into() }
+        SharedPool { shards: all.into(), number: LAST.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// Moves an object into the calling thread's shard.
@@ -67,13 +73,13 @@ impl<T> SharedPool<T> {
     pub fn try_insert(&self, value: T) -> Result<SharedHandle<T>, OutOfMemory> {
         let shard = thread::index().unwrap_or(0) % self.shards.len();
         let handle = self.lock(shard).try_insert(value)?;
-        Ok(SharedHandle { shard: shard as u32, handle })
+        Ok(self.handle(shard, handle))
     }
 
     /// Runs `work` on an object, unless it was removed. The object's shard is locked meanwhile: do
     /// not use the pool inside.
     pub fn with<R>(&self, handle: SharedHandle<T>, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-        self.on(handle.shard as usize, |pool| pool.get_mut(handle.handle).map(work))
+        self.of(handle, |pool| pool.get_mut(handle.handle).map(work))
     }
 
     /// A copy of an object, unless it was removed.
@@ -86,7 +92,7 @@ impl<T> SharedPool<T> {
 
     /// Takes an object out; of several threads that try, one gets it.
     pub fn remove(&self, handle: SharedHandle<T>) -> Option<T> {
-        self.on(handle.shard as usize, |pool| pool.remove(handle.handle))
+        self.of(handle, |pool| pool.remove(handle.handle))
     }
 
     /// Runs `work` on every object, shard by shard.
@@ -94,7 +100,7 @@ impl<T> SharedPool<T> {
         for shard in 0..self.shards.len() {
             self.on(shard, |pool| {
                 for (handle, value) in pool.iter_mut() {
-                    work(SharedHandle { shard: shard as u32, handle }, value);
+                    work(self.handle(shard, handle), value);
                 }
             });
         }
@@ -110,6 +116,21 @@ impl<T> SharedPool<T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    fn handle(&self, shard: usize, handle: Handle<T>) -> SharedHandle<T> {
+        SharedHandle { pool: self.number, shard: shard as u32, handle }
+    }
+
+    /// Runs `work` on the shard of a handle, unless that is of another pool.
+    fn of<R>(
+        &self,
+        handle: SharedHandle<T>,
+        work: impl FnOnce(&mut Pool<T>) -> Option<R>,
+    ) -> Option<R> {
+        let shard = handle.shard as usize;
+        let ours = handle.pool == self.number && shard < self.shards.len();
+        if ours { self.on(shard, work) } else { None }
     }
 
     fn on<R>(&self, shard: usize, work: impl FnOnce(&mut Pool<T>) -> R) -> R {
@@ -130,7 +151,7 @@ impl<T> Clone for SharedHandle<T> {
 impl<T> Copy for SharedHandle<T> {}
 impl<T> PartialEq for SharedHandle<T> {
     fn eq(&self, other: &Self) -> bool {
-        (self.shard, self.handle) == (other.shard, other.handle)
+        (self.pool, self.shard, self.handle) == (other.pool, other.shard, other.handle)
     }
 }
 impl<T> Eq for SharedHandle<T> {}

@@ -106,6 +106,42 @@ fn a_dropped_pool_drops_each_object_once() {
 }
 
 #[test]
+fn a_handle_of_another_shared_pool_is_refused_as_a_stale_one_is() {
+    let (mut many, mut one) = (SharedPool::new(4), SharedPool::new(1));
+    for _ in 0..2 {
+        // From several threads, so that the handles are of several shards.
+        let handles: Vec<_> = (0..8)
+            .map(|i| std::thread::scope(|s| s.spawn(|| many.insert(i)).join().unwrap()))
+            .collect();
+        let own = one.insert(100);
+        for handle in handles {
+            assert_eq!(one.get(handle), None);
+            assert_eq!(one.with(handle, |n| *n += 1), None);
+            assert_eq!(one.remove(handle), None);
+            assert!(many.get(handle).is_some());
+            assert_ne!(handle, own);
+        }
+        assert_eq!((many.get(own), one.get(own)), (None, Some(100)));
+        std::mem::swap(&mut many, &mut one);
+    }
+    let handle = many.insert(1);
+    drop(many);
+    let again = SharedPool::new(1);
+    again.insert(2);
+    assert_eq!(again.get(handle), None, "a pool that is gone");
+}
+
+#[test]
+fn a_group_of_another_pool_that_has_more_is_empty() {
+    let (mut many, mut few) = (Pool::new(), Pool::new());
+    let group = [(); 5].map(|()| many.group())[4];
+    many.insert_in(group, 1);
+    few.insert(2);
+    assert_eq!((few.remove_group(group), few.len()), (0, 1));
+    assert_eq!((many.remove_group(group), many.len()), (1, 0));
+}
+
+#[test]
 fn of_many_threads_that_remove_an_object_one_gets_it() {
     let pool = SharedPool::new(3);
     let handles: Vec<_> = (0..1000).map(|i| pool.insert(i)).collect();
