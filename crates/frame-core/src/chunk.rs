@@ -277,3 +277,49 @@ pub unsafe fn start_of(chunk: *mut Chunk) -> *mut u8 {
     // SAFETY: the caller's contract.
     unsafe { (*chunk).start }
 }
+
+/// True when `a` does not lie behind `b`.
+///
+/// # Safety
+/// Both are positions of frames of `core`.
+#[must_use]
+pub unsafe fn not_behind(
+    core: NonNull<Core>,
+    a: (*mut u8, *mut u8),
+    b: (*mut u8, *mut u8),
+) -> bool {
+    let mut limit = a.1;
+    if limit == b.1 {
+        return a.0 <= b.0;
+    }
+    loop {
+        // SAFETY: a limit of this arena.
+        let chunk = unsafe { Core::after(core, limit) };
+        if chunk.is_null() {
+            return false;
+        }
+        limit = chunk.cast();
+        if limit == b.1 {
+            return true;
+        }
+    }
+}
+
+/// The limit of the chunk that a cursor is in.
+///
+/// # Safety
+/// The cursor is one that a frame of `core` had, and the arena had a chunk then.
+#[must_use]
+pub unsafe fn limit_of(core: NonNull<Core>, cursor: *mut u8) -> *mut u8 {
+    let mut limit = empty();
+    loop {
+        // SAFETY: the caller's contract: one of the chunks has the cursor, so there is a next one.
+        unsafe {
+            let chunk = Core::after(core, limit);
+            limit = chunk.cast();
+            if start_of(chunk) <= cursor && cursor <= limit {
+                return limit;
+            }
+        }
+    }
+}

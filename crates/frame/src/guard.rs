@@ -7,9 +7,8 @@ use crate::frame::Frame;
 use crate::located::Here;
 use crate::open::Open;
 use crate::watch::Watched;
-use allod_frame_core::chunk::Core;
+use allod_frame_core::chunk::not_behind;
 use core::marker::PhantomData;
-use core::ptr::NonNull;
 
 /// A frame that is open until the guard is dropped.
 ///
@@ -121,7 +120,7 @@ impl<'a> FrameGuard<'a> {
     }
 
     /// Undoes every allocation since the checkpoint; registered values are dropped, newest first.
-    /// A checkpoint that was itself undone leaves the frame as it is.
+    /// A checkpoint that was itself undone undoes what lies behind its place by now, if anything does.
     ///
     /// # Panics
     /// When the checkpoint is of another frame.
@@ -146,7 +145,7 @@ impl<'a> FrameGuard<'a> {
         );
         let position = frame.position();
         // SAFETY: both positions and the entries are of this frame, and nothing newer is borrowed.
-        let cursor = unsafe {
+        let position = unsafe {
             if !not_behind(frame.core, (to.cursor, to.limit), position) {
                 return;
             }
@@ -156,7 +155,7 @@ impl<'a> FrameGuard<'a> {
             budgets::restore(frame.drops.get(), to.drops, to.charged);
             aids::ended(frame.core, (to.cursor, to.limit), position)
         };
-        frame.set_position((cursor, to.limit));
+        frame.set_position(position);
     }
 }
 
@@ -174,27 +173,5 @@ impl Drop for FrameGuard<'_> {
             // SAFETY: the frame ends where it started or later, and with it every use of its memory.
             unsafe { aids::ended(frame.core, start, frame.position()) };
         });
-    }
-}
-
-/// True when `a` does not lie behind `b`.
-///
-/// # Safety
-/// Both are positions of frames of `core`.
-unsafe fn not_behind(core: NonNull<Core>, a: (*mut u8, *mut u8), b: (*mut u8, *mut u8)) -> bool {
-    let mut limit = a.1;
-    if limit == b.1 {
-        return a.0 <= b.0;
-    }
-    loop {
-        // SAFETY: a limit of this arena.
-        let chunk = unsafe { Core::after(core, limit) };
-        if chunk.is_null() {
-            return false;
-        }
-        limit = chunk.cast();
-        if limit == b.1 {
-            return true;
-        }
     }
 }

@@ -1,7 +1,9 @@
 //! Writes behind an allocation's end are found when its frame ends.
 #![cfg(feature = "canaries")]
 
-use allod_frame::{Arena, Team, thread};
+use allod_frame::{Arena, FrameGuard, Team, thread};
+use proptest::prelude::*;
+use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a panic in `work` says.
@@ -106,7 +108,7 @@ fn frames_of_many_chunks_and_alignments_that_behave_are_left_in_peace() {
             let size = (i * 37 + round) % 5000;
             guard.frame().alloc_slice_fill(size, 0xFFu8);
             let align = 1 << (i % 13);
-            let layout = std::alloc::Layout::from_size_align(i % 100, align).unwrap();
+            let layout = Layout::from_size_align(i % 100, align).unwrap();
             let block = guard.frame().alloc_layout(layout);
             assert_eq!(block.addr().get() % align, 0);
             // SAFETY: a block of this layout.
@@ -154,4 +156,71 @@ fn vectors_grow_shrink_and_go_back_in_place_with_their_canaries() {
     write(overrun.as_mut_ptr(), 5);
     let text = panic_of(|| drop(guard));
     assert!(text.contains("byte 5 of 5 bytes"), "{text}");
+}
+
+/// A filled block.
+fn block(guard: &FrameGuard<'_>, size: usize, align: usize) {
+    let layout = Layout::from_size_align(size, align).unwrap();
+    // SAFETY: a new block of this layout.
+    unsafe { guard.frame().alloc_layout(layout).write_bytes(0x22, size) };
+}
+
+/// Undone checkpoints whose records lie in padding, in the end of a chunk that was passed over, and in a
+/// chunk that was passed over whole.
+#[test]
+fn a_checkpoint_that_was_undone_leaves_a_frame_that_behaves_in_peace() {
+    type Blocks = &'static [(usize, usize)];
+    let cases: [(Blocks, Blocks); 4] = [
+        (&[(30, 1), (30, 1), (30, 1)], &[(100, 4096)]),
+        (&[(30, 1), (1000, 1)], &[(100 << 10, 1)]),
+        (&[(100 << 10, 1), (50, 1)], &[(300 << 10, 1)]),
+        (&[(100 << 10, 1), (50, 1)], &[(1 << 20, 1), (1 << 20, 4096), (20, 1)]),
+    ];
+    for (undone, newer) in cases {
+        let mut arena = Arena::new();
+        for _ in 0..2 {
+            let mut guard = arena.begin();
+            block(&guard, 10, 1);
+            let first = guard.checkpoint();
+            let used = guard.frame().used();
+            undone.iter().for_each(|(size, align)| block(&guard, *size, *align));
+            let stale = guard.checkpoint();
+            for _ in 0..2 {
+                guard.rollback(first);
+                assert_eq!(guard.frame().used(), used);
+                newer.iter().for_each(|(size, align)| block(&guard, *size, *align));
+                let before = guard.frame().used();
+                guard.rollback(stale);
+                assert!(guard.frame().used() < before, "{undone:?}, {newer:?}");
+                block(&guard, 40, 16);
+            }
+            guard.frame().alloc(1u8);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rollbacks_in_any_order_leave_a_frame_that_behaves_in_peace(
+        steps in prop::collection::vec(
+            (0..300usize, 0..14u32, prop::option::weighted(0.05, 1..400usize), any::<prop::sample::Index>(), 0..4u8),
+            1..150,
+        ),
+    ) {
+        let mut arena = Arena::new();
+        for _ in 0..2 {
+            let mut guard = arena.begin();
+            let mut checkpoints = vec![guard.checkpoint()];
+            for (size, align_log, large, which, what) in &steps {
+                block(&guard, large.map_or(*size, |kib| kib << 10), 1 << align_log);
+                match what {
+                    0 => checkpoints.push(guard.checkpoint()),
+                    1 => guard.rollback(checkpoints[which.index(checkpoints.len())]),
+                    _ => {}
+                }
+            }
+        }
+    }
 }

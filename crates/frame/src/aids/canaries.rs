@@ -58,7 +58,8 @@ enum Overwritten {
 
 /// What was found.
 pub(super) struct Checked {
-    cursor: Option<*mut u8>,
+    /// Where a record ends, if none does at the start.
+    position: Option<Position>,
     overwritten: Option<Overwritten>,
 }
 
@@ -161,7 +162,7 @@ pub(super) unsafe fn take(cursor: *mut u8) -> Known {
     unsafe {
         match known(cursor) {
             Ok(known) => {
-                Checked { cursor: None, overwritten: known.overwritten(cursor) }.report();
+                Checked { position: None, overwritten: known.overwritten(cursor) }.report();
                 known
             }
             Err(overwritten) => overwritten.report(),
@@ -193,35 +194,39 @@ fn same_chunk(before: *const u8, block: *const u8) -> bool {
 /// # Safety
 /// Both are positions of frames of `core`, the first not behind the second.
 pub(super) unsafe fn check(core: NonNull<Core>, from: Position, to: Position) -> Checked {
-    let mut end = to.0;
+    let mut end = to;
     let mut first = None;
     // SAFETY: the core is live.
     let oldest = unsafe { core.as_ref().cursor };
     // A frame that began when its arena had no chunk has its first block at the oldest cursor.
-    while end != from.0 && end != oldest {
-        // SAFETY: a record ends at every cursor but the first.
+    while end.0 != from.0 && end.0 != oldest {
+        // SAFETY: a record ends at every cursor but the first, and knows the one before.
         unsafe {
-            let known = match known(end) {
+            let known = match known(end.0) {
                 Ok(known) => known,
                 Err(overwritten) => {
-                    return Checked { cursor: None, overwritten: Some(overwritten) };
+                    return Checked { position: None, overwritten: Some(overwritten) };
                 }
             };
-            first = known.overwritten(end).or(first);
-            if known.block < from.0 && from.0 < end {
-                // The block was resized since: it is kept whole.
-                return Checked { cursor: Some(end), overwritten: first };
+            first = known.overwritten(end.0).or(first);
+            let before = (known.before, chunk::limit_of(core, known.before));
+            if !chunk::not_behind(core, from, before) {
+                // No record ends at the start: the block was resized since, and is kept whole, or the
+                // start was undone, and lies in what was passed over for the block's sake.
+                let within = from.1 == end.1 && known.block < from.0;
+                let position = Some(if within { end } else { before });
+                return Checked { position, overwritten: first };
             }
-            end = known.before;
+            end = before;
         }
     }
-    Checked { cursor: None, overwritten: first }
+    Checked { position: None, overwritten: first }
 }
 
 impl Checked {
     /// Where the frame's memory may be used again.
-    pub(super) fn cursor(&self, start: *mut u8) -> *mut u8 {
-        self.cursor.unwrap_or(start)
+    pub(super) fn position(&self, start: Position) -> Position {
+        self.position.unwrap_or(start)
     }
 
     /// Panics when a canary was overwritten.

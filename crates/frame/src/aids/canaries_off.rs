@@ -17,7 +17,7 @@ pub(super) struct Known;
 impl Checked {
     /// Where the frame's memory may be used again: from the start on.
     #[inline(always)]
-    pub(super) fn cursor(&self, start: *mut u8) -> *mut u8 {
+    pub(super) fn position(&self, start: Position) -> Position {
         start
     }
 

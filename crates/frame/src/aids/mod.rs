@@ -160,7 +160,7 @@ pub(crate) unsafe fn kept(core: NonNull<Core>, from: Position, to: Position) {
 }
 
 /// A frame, or a part of it, is over; what comes after `from` may be used for others, from the
-/// returned cursor on.
+/// returned position on.
 ///
 /// # Panics
 /// When a canary was overwritten.
@@ -168,14 +168,14 @@ pub(crate) unsafe fn kept(core: NonNull<Core>, from: Position, to: Position) {
 /// # Safety
 /// As for [`kept`], and nothing between the positions is used any more.
 #[inline(always)]
-pub(crate) unsafe fn ended(core: NonNull<Core>, from: Position, to: Position) -> *mut u8 {
-    // SAFETY: the caller's contract; `check` only moves the start within its block's chunk.
+pub(crate) unsafe fn ended(core: NonNull<Core>, from: Position, to: Position) -> Position {
+    // SAFETY: the caller's contract; `check` moves the start to where a block begins or ends.
     unsafe {
         let checked = canaries::check(core, from, to);
-        let cursor = checked.cursor(from.0);
-        overwrite(core, (cursor, from.1), to);
+        let from = checked.position(from);
+        overwrite(core, from, to);
         checked.report();
-        cursor
+        from
     }
 }
 
