@@ -5,7 +5,7 @@
 //! generation of its own object, so a stale one finds another number. A slot whose generations are
 //! used up is retired.
 
-use crate::behaviour::PoolWatch;
+use crate::behaviour::{PoolWatch, Untold};
 use crate::error::{OutOfMemory, or_panic};
 use crate::located::{self, Here};
 use core::fmt;
@@ -43,6 +43,11 @@ pub struct Handle<T> {
 /// Objects of a pool that can be removed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Group(u32);
+
+impl Group {
+    /// The group of the objects that are in no other.
+    pub(crate) const FIRST: Group = Group(0);
+}
 
 /// A pool of objects of one type.
 ///
@@ -100,7 +105,7 @@ impl<T> Pool<T> {
     #[inline]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn insert(&mut self, value: T) -> Handle<T> {
-        self.insert_in(Group(0), value)
+        self.insert_in(Group::FIRST, value)
     }
 
     /// [`insert`](Pool::insert) that returns an error when memory is out.
@@ -110,7 +115,7 @@ impl<T> Pool<T> {
     #[inline]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn try_insert(&mut self, value: T) -> Result<Handle<T>, OutOfMemory> {
-        self.try_insert_in(Group(0), value)
+        self.try_insert_in(Group::FIRST, value)
     }
 
     /// A new group, for [`insert_in`](Pool::insert_in) and [`remove_group`](Pool::remove_group).
@@ -140,8 +145,28 @@ impl<T> Pool<T> {
     #[inline]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn try_insert_in(&mut self, group: Group, value: T) -> Result<Handle<T>, OutOfMemory> {
+        self.vacant(located::here())?.tell();
+        // SAFETY: there is a free slot.
+        Ok(unsafe { self.fill(group, value) })
+    }
+
+    /// Sees to it that there is a free slot; what was found if it is a new one.
+    #[inline]
+    pub(crate) fn vacant(&mut self, here: Here) -> Result<Untold, OutOfMemory> {
+        if self.free == NIL { self.fresh(here) } else { Ok(Untold::NOTHING) }
+    }
+
+    /// Moves an object into the first free slot.
+    ///
+    /// # Panics
+    /// When the group is of another pool that has more groups.
+    ///
+    /// # Safety
+    /// There is a free slot.
+    #[inline]
+    pub(crate) unsafe fn fill(&mut self, group: Group, value: T) -> Handle<T> {
         let newest = self.groups[group.0 as usize];
-        let index = if self.free == NIL { self.fresh(located::here())? } else { self.free };
+        let index = self.free;
         // SAFETY: a slot of ours without an object; neighbours are slots of ours.
         unsafe {
             let slot = self.slot(index);
@@ -156,7 +181,7 @@ impl<T> Pool<T> {
             }
             self.groups[group.0 as usize] = index;
             self.live += 1;
-            Ok(Handle { index, generation: (*slot).generation, pool: PhantomData })
+            Handle { index, generation: (*slot).generation, pool: PhantomData }
         }
     }
 
@@ -283,9 +308,9 @@ impl<T> Pool<T> {
         self.segments[k].wrapping_add(index + FIRST - (FIRST << k))
     }
 
-    /// A slot never used before, with a segment around it.
+    /// Makes a slot free that was never used before, with a segment around it. There is no other.
     #[cold]
-    fn fresh(&mut self, here: Here) -> Result<u32, OutOfMemory> {
+    fn fresh(&mut self, here: Here) -> Result<Untold, OutOfMemory> {
         let index = self.used as usize;
         let k = (index / FIRST + 1).ilog2() as usize;
         if k >= SEGMENTS {
@@ -304,9 +329,9 @@ impl<T> Pool<T> {
             Slot { generation: 0, group: 0, prev: NIL, next: NIL, value: MaybeUninit::uninit() };
         // SAFETY: within the segment, never used before.
         unsafe { self.slot(self.used).write(slot) };
+        self.free = self.used;
         self.used += 1;
-        self.watch.grew::<T>(self.used as usize, here);
-        Ok(index as u32)
+        Ok(self.watch.grew(core::any::type_name::<T>(), self.used as usize, here))
     }
 
     /// Takes a slot out of its group.

@@ -1,7 +1,8 @@
 //! Pools shared between threads.
 
 use crate::error::{OutOfMemory, or_panic};
-use crate::pool::{Handle, Pool};
+use crate::located;
+use crate::pool::{Group, Handle, Pool};
 use crate::thread;
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -72,7 +73,14 @@ impl<T> SharedPool<T> {
     #[cfg_attr(feature = "located", track_caller)]
     pub fn try_insert(&self, value: T) -> Result<SharedHandle<T>, OutOfMemory> {
         let shard = thread::index().unwrap_or(0) % self.shards.len();
-        let handle = self.lock(shard).try_insert(value)?;
+        // A value that there is no room for is dropped, and a finding told of, without the lock.
+        let (found, handle) = {
+            let mut pool = self.lock(shard);
+            let found = pool.vacant(located::here())?;
+            // SAFETY: there is a free slot.
+            (found, unsafe { pool.fill(Group::FIRST, value) })
+        };
+        found.tell();
         Ok(self.handle(shard, handle))
     }
 
@@ -82,7 +90,8 @@ impl<T> SharedPool<T> {
         self.of(handle, |pool| pool.get_mut(handle.handle).map(work))
     }
 
-    /// A copy of an object, unless it was removed.
+    /// A copy of an object, unless it was removed. Its shard is locked while it is cloned, as in
+    /// [`with`](SharedPool::with).
     pub fn get(&self, handle: SharedHandle<T>) -> Option<T>
     where
         T: Clone,
@@ -95,7 +104,7 @@ impl<T> SharedPool<T> {
         self.of(handle, |pool| pool.remove(handle.handle))
     }
 
-    /// Runs `work` on every object, shard by shard.
+    /// Runs `work` on every object, shard by shard, each locked meanwhile.
     pub fn for_each(&self, mut work: impl FnMut(SharedHandle<T>, &mut T)) {
         for shard in 0..self.shards.len() {
             self.on(shard, |pool| {

@@ -4,8 +4,8 @@
 
 use allod_frame::{Arena, OutOfMemory, Pool, Scratch, SharedPool, Team, stream, thread};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Barrier, OnceLock};
 
 const CHILD: &str = "TEST_WITHOUT_MEMORY";
 
@@ -32,6 +32,17 @@ unsafe impl GlobalAlloc for Refusing {
     }
 }
 
+/// An object that looks at its pool when it is dropped.
+struct Looks;
+
+static LOOKS: OnceLock<SharedPool<Looks>> = OnceLock::new();
+
+impl Drop for Looks {
+    fn drop(&mut self) {
+        assert_eq!(LOOKS.get().map(SharedPool::len), Some(0));
+    }
+}
+
 /// Lets the process have no more writable memory, and uses up what it has.
 fn no_more_memory() {
     let limit = libc::rlimit { rlim_cur: 4096, rlim_max: libc::RLIM_INFINITY };
@@ -55,6 +66,7 @@ fn without_memory() {
     #[cfg(feature = "tokio")]
     let tasks = [(); 20].map(|()| allod_frame::task::TaskArena::new());
     visited.frame(|workers| workers.with(|f| *f.alloc(1)));
+    let looks = LOOKS.get_or_init(|| SharedPool::new(1));
     let (ready, go) = (Barrier::new(2), Barrier::new(2));
     std::thread::scope(|s| {
         let fresh = s.spawn(|| {
@@ -83,6 +95,8 @@ fn without_memory() {
             #[cfg(feature = "tokio")]
             allod_frame::task::TaskArena::try_new().map(|_| 1),
         ];
+        // The refused object is dropped with no lock of the pool's held.
+        assert!(looks.try_insert(Looks).is_err());
         // There is no memory to remember it in, so it goes.
         drop(lent);
         #[cfg(feature = "tokio")]
@@ -99,6 +113,8 @@ fn without_memory() {
 #[test]
 fn what_may_fail_reports_that_memory_is_out() {
     if std::env::var_os(CHILD).is_some() {
+        // SAFETY: a plain call; a test that waits for itself ends.
+        unsafe { libc::alarm(20) };
         return without_memory();
     }
     let name = "what_may_fail_reports_that_memory_is_out";

@@ -159,3 +159,42 @@ fn a_finding_is_an_event_the_first_time() {
     assert!(events[0].contains("kind=\"finding\" tag=\"traced-finding\""), "{events:?}");
     assert!(events[0].contains("frames hold nothing"), "{events:?}");
 }
+
+#[test]
+#[cfg(feature = "behaviour")]
+fn a_subscriber_may_use_the_shared_pool_that_a_finding_is_about() {
+    use allod_frame::{SharedPool, thread};
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    static SEEN: AtomicUsize = AtomicUsize::new(0);
+    struct Looks(Arc<SharedPool<u32>>);
+    impl Subscriber for Looks {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            metadata.target() == "allod" && metadata.is_event()
+        }
+        fn event(&self, _: &Event<'_>) {
+            SEEN.store(self.0.len(), SeqCst);
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+    let (done, is_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let pool = Arc::new(SharedPool::new(1));
+        with_default(Looks(pool.clone()), || {
+            for tick in 0..1000 {
+                thread::frame(|f| *f.alloc(tick));
+                pool.insert(tick);
+            }
+        });
+        done.send(()).unwrap();
+    });
+    let waited = is_done.recv_timeout(std::time::Duration::from_secs(20));
+    assert!(waited.is_ok(), "it waits for itself");
+    assert!(SEEN.load(SeqCst) > 200);
+}

@@ -30,9 +30,24 @@ impl PoolWatch {
         PoolWatch
     }
 
-    /// A pool uses a slot for the first time: no code.
+    /// A pool of a type uses a slot for the first time: no code.
     #[inline(always)]
-    pub(crate) fn grew<T>(&mut self, _slots: usize, _: Here) {}
+    pub(crate) fn grew(&mut self, _of: &'static str, _slots: usize, _: Here) -> Untold {
+        Untold::NOTHING
+    }
+}
+
+/// A finding: none.
+#[must_use]
+pub(crate) struct Untold;
+
+impl Untold {
+    /// Nothing was found.
+    pub(crate) const NOTHING: Untold = Untold;
+
+    /// Tells of it: no code.
+    #[inline(always)]
+    pub(crate) fn tell(self) {}
 }
 
 /// Notes an allocation: no code.

@@ -199,26 +199,39 @@ impl PoolWatch {
         PoolWatch { made: here.0, tick: 0, running: 0 }
     }
 
-    /// A pool uses a slot for the first time.
-    pub(crate) fn grew<T>(&mut self, slots: usize, here: Here) {
-        let Some(tick) = local(|local| local.number / TICK) else { return };
+    /// A pool of a type uses a slot for the first time.
+    pub(crate) fn grew(&mut self, of: &'static str, slots: usize, here: Here) -> Untold {
+        let tick = local(|local| local.number / TICK).unwrap_or(self.tick);
         if tick == self.tick {
-            return;
+            return Untold::NOTHING;
         }
         self.running = if tick == self.tick + 1 { self.running + 1 } else { 0 };
         self.tick = tick;
         if self.running < TICKS {
-            return;
+            return Untold::NOTHING;
         }
         let finding = Finding {
-            kind: Kind::PoolOnlyGrows { of: core::any::type_name::<T>(), slots },
+            kind: Kind::PoolOnlyGrows { of, slots },
             tag: tags::name(tags::current()),
             location: here.0,
             origin: self.made,
             frames: self.running * TICK,
         };
-        if state::with(|state| state.enter(finding)) {
-            crate::export::finding(&finding);
-        }
+        Untold(state::with(|state| state.enter(finding)).then_some(finding))
+    }
+}
+
+/// A finding that is to be told of once no lock is held.
+#[must_use]
+pub(crate) struct Untold(Option<Finding>);
+
+impl Untold {
+    /// Nothing was found.
+    pub(crate) const NOTHING: Untold = Untold(None);
+
+    /// Tells of it.
+    #[inline]
+    pub(crate) fn tell(self) {
+        self.0.iter().for_each(crate::export::finding);
     }
 }
