@@ -47,3 +47,25 @@ fn a_tag_ends_with_its_guard_also_by_panic() {
     thread::frame(|f| assert_eq!(*f.alloc(1), 1));
     assert_eq!(snapshot().since(&before).of("test/other").unwrap().allocations, 0);
 }
+
+#[test]
+fn since_a_later_snapshot_is_nothing() {
+    static LATER: Tag = Tag::new("test/later");
+    let used = || thread::frame(|f| _ = LATER.with(|| *f.alloc(1u64)));
+    used();
+    let before = snapshot();
+    used();
+    let after = snapshot();
+    let none = before.since(&after);
+    assert!(none.iter().all(|used| (used.allocations, used.bytes) == (0, 0)), "{none}");
+}
+
+#[test]
+#[cfg(feature = "stats")]
+fn since_a_later_reading_is_nothing() {
+    use allod_frame::stats;
+    let before = stats::read();
+    thread::frame(|f| _ = *f.alloc(1u64));
+    let none = before.since(&stats::read());
+    assert_eq!((none.allocations, none.bytes, none.frames), (0, 0, 0));
+}

@@ -102,9 +102,9 @@ impl Stats {
     #[must_use]
     pub fn since(&self, earlier: &Stats) -> Stats {
         Stats {
-            allocations: self.allocations - earlier.allocations,
-            bytes: self.bytes - earlier.bytes,
-            frames: self.frames - earlier.frames,
+            allocations: self.allocations.saturating_sub(earlier.allocations),
+            bytes: self.bytes.saturating_sub(earlier.bytes),
+            frames: self.frames.saturating_sub(earlier.frames),
             largest: self.largest,
         }
     }

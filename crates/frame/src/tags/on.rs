@@ -225,8 +225,8 @@ impl Snapshot {
             let before = earlier.of(now.name);
             Use {
                 name: now.name,
-                allocations: now.allocations - before.map_or(0, |u| u.allocations),
-                bytes: now.bytes - before.map_or(0, |u| u.bytes),
+                allocations: now.allocations.saturating_sub(before.map_or(0, |u| u.allocations)),
+                bytes: now.bytes.saturating_sub(before.map_or(0, |u| u.bytes)),
             }
         };
         Snapshot(self.0.iter().map(difference).collect())
