@@ -7,26 +7,66 @@ use crate::error::OutOfMemory;
 use crate::progress::Progress;
 use allod_heap::span::{self, Kind};
 use core::fmt;
+use core::ops::Deref;
 use core::ptr::{self, NonNull};
 use core::slice;
+use core::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::io;
-use std::sync::Arc;
 
 struct Buffer {
     start: NonNull<u8>,
     len: usize,
     progress: Progress,
+    ends: AtomicUsize,
 }
 
-// SAFETY: one writer writes behind the published part, readers read in front of it.
-unsafe impl Send for Buffer {}
-// SAFETY: as for Send.
-unsafe impl Sync for Buffer {}
+/// One end of a buffer, in a block of the heap; the last end frees it. (An `Arc` would end the program
+/// when memory is out.)
+struct End(NonNull<Buffer>);
 
-impl Drop for Buffer {
+// SAFETY: one writer writes behind the published part, readers read in front of it, and ends are
+// counted atomically.
+unsafe impl Send for End {}
+// SAFETY: as for Send.
+unsafe impl Sync for End {}
+
+impl End {
+    /// The first end of a buffer on a span.
+    fn new(start: NonNull<u8>, len: usize) -> Option<End> {
+        let block = NonNull::new(allod_heap::malloc(size_of::<Buffer>()).cast::<Buffer>())?;
+        let ends = AtomicUsize::new(1);
+        // SAFETY: the block is new, large enough and aligned to 16.
+        unsafe { block.write(Buffer { start, len, progress: Progress::new(), ends }) };
+        Some(End(block))
+    }
+}
+
+impl Clone for End {
+    fn clone(&self) -> End {
+        self.ends.fetch_add(1, Ordering::Relaxed);
+        End(self.0)
+    }
+}
+
+impl Drop for End {
     fn drop(&mut self) {
-        // SAFETY: neither writer nor reader is left.
-        unsafe { span::free(self.start.as_ptr()) };
+        if self.ends.fetch_sub(1, Ordering::Release) == 1 {
+            // What the other ends did comes before.
+            fence(Ordering::Acquire);
+            // SAFETY: neither writer nor reader is left.
+            unsafe {
+                span::free(self.start.as_ptr());
+                allod_heap::free(self.0.as_ptr().cast());
+            }
+        }
+    }
+}
+
+impl Deref for End {
+    type Target = Buffer;
+    fn deref(&self) -> &Buffer {
+        // SAFETY: the buffer lives as long as one of its ends.
+        unsafe { self.0.as_ref() }
     }
 }
 
@@ -52,19 +92,23 @@ pub fn stream(len: usize) -> Result<(Loader, Asset), OutOfMemory> {
     let span = span::alloc(len.max(1), 1, Kind::Frame, ptr::without_provenance_mut(1))
         .ok_or(OutOfMemory)?;
     let start = NonNull::new(span.start).ok_or(OutOfMemory)?;
-    let buffer = Arc::new(Buffer { start, len, progress: Progress::new() });
+    let Some(buffer) = End::new(start, len) else {
+        // SAFETY: taken above, and nobody's.
+        unsafe { span::free(span.start) };
+        return Err(OutOfMemory);
+    };
     Ok((Loader { buffer: buffer.clone(), written: 0 }, Asset(buffer)))
 }
 
 /// The end of a [`stream`] that loads.
 pub struct Loader {
-    buffer: Arc<Buffer>,
+    buffer: End,
     written: usize,
 }
 
 /// The end of a [`stream`] that reads; clones read the same asset.
 #[derive(Clone)]
-pub struct Asset(Arc<Buffer>);
+pub struct Asset(End);
 
 impl Loader {
     /// Bytes still to come.

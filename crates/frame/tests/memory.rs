@@ -4,14 +4,17 @@
 
 use allod_frame::{Arena, OutOfMemory, Pool, Scratch, SharedPool, Team, stream, thread};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::cell::Cell;
 use std::sync::{Barrier, OnceLock};
 
 const CHILD: &str = "TEST_WITHOUT_MEMORY";
 
-/// The standard library's memory: there is none while `REFUSES` is set.
+/// The standard library's memory: there is none for threads whose `REFUSES` is set.
 struct Refusing;
-static REFUSES: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static REFUSES: Cell<bool> = const { Cell::new(false) };
+}
 
 #[global_allocator]
 static GLOBAL: Refusing = Refusing;
@@ -19,7 +22,7 @@ static GLOBAL: Refusing = Refusing;
 // SAFETY: the system's allocator, which may return null.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if REFUSES.load(SeqCst) {
+        if REFUSES.get() {
             return core::ptr::null_mut();
         }
         // SAFETY: the caller's contract.
@@ -48,7 +51,7 @@ fn no_more_memory() {
     let limit = libc::rlimit { rlim_cur: 4096, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: a plain call.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_DATA, &limit) }, 0);
-    REFUSES.store(true, SeqCst);
+    REFUSES.set(true);
     let mut size = 1 << 30;
     while size > 0 {
         if allod_heap::malloc(size).is_null() {
@@ -67,12 +70,21 @@ fn without_memory() {
     let tasks = [(); 20].map(|()| allod_frame::task::TaskArena::new());
     visited.frame(|workers| workers.with(|f| *f.alloc(1)));
     let looks = LOOKS.get_or_init(|| SharedPool::new(1));
+    // Only the standard library has none: what Allod makes, it makes of its own.
+    REFUSES.set(true);
+    let made = [stream(1).is_ok(), team.frame(|workers| workers.try_with(|_| 1)).is_ok()];
+    REFUSES.set(false);
+    assert_eq!(made, [true; 2]);
+    let mut team = Team::new();
     let (ready, go) = (Barrier::new(2), Barrier::new(2));
     std::thread::scope(|s| {
         let fresh = s.spawn(|| {
             ready.wait();
             go.wait();
-            [thread::try_frame(|_| 1), shared.try_insert(1).map(|_| 1)]
+            REFUSES.set(true);
+            let refused = [thread::try_frame(|_| 1), shared.try_insert(1).map(|_| 1)];
+            REFUSES.set(false);
+            refused
         });
         ready.wait();
         no_more_memory();
@@ -103,7 +115,7 @@ fn without_memory() {
         drop(tasks);
         go.wait();
         let of_fresh_thread = fresh.join().unwrap();
-        REFUSES.store(false, SeqCst);
+        REFUSES.set(false);
         assert!(refused.iter().all(|result| *result == Err(OUT)), "{refused:?}");
         assert_eq!(of_fresh_thread, [Err(OUT); 2]);
     });
