@@ -1,8 +1,9 @@
 //! `#[derive(Trace)]`: writes the type record of a struct whose objects lie in Allod regions.
 //!
-//! The struct may have named or unnamed fields and at most one lifetime; every field must be a
-//! `Field`: plain data, `Value<'r>`, `Slot<'r>`, `Ref<'r, T>`, `Option<Ref<'r, T>>`, or an array of
-//! these. Where the values are follows from the fields' types and offsets.
+//! The struct may have named or unnamed fields and at most one lifetime, and it cannot be packed: values
+//! are read and written as aligned words. Every field must be a `Field`: plain data, `Value<'r>`,
+//! `Slot<'r>`, `Ref<'r, T>`, `Option<Ref<'r, T>>`, or an array of these. Where the values are follows from
+//! the fields' types and offsets.
 //!
 //! The code it writes names the crate `allod_region`; users of the crate `allod` rename it with
 //! `use allod::region as allod_region;`.
@@ -26,6 +27,7 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
             "only structs can lie in a region; wrap the enum's data in one",
         ));
     };
+    refuse_packed(input)?;
     let lifetime = only_lifetime(input)?;
     let name = &input.ident;
     let label = std::ffi::CString::new(name.to_string()).unwrap_or_default();
@@ -53,8 +55,12 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
                     field == 0 || offset + ::core::mem::size_of::<#ty>() <= 62 * 8,
                     "values must lie in the first 62 words"
                 );
+                // A field less aligned than its type: the struct is packed, however that is spelt.
+                assert!(
+                    ::core::mem::align_of::<#itself>() >= ::core::mem::align_of::<#ty>(),
+                    "values must be aligned; the struct cannot be packed"
+                );
                 if field != 0 {
-                    assert!(offset % 8 == 0, "values must be aligned; the struct cannot be packed");
                     map |= field << (offset / 8);
                 }
             }
@@ -98,6 +104,24 @@ fn member((i, field): (usize, &syn::Field)) -> Member {
         Some(ident) => Member::Named(ident.clone()),
         None => Member::Unnamed(Index::from(i)),
     }
+}
+
+/// Refuses `repr(packed)` and `repr(packed(n))`, whatever the fields.
+fn refuse_packed(input: &DeriveInput) -> Result<(), Error> {
+    for attribute in input.attrs.iter().filter(|a| a.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|hint| {
+            if hint.path.is_ident("packed") {
+                return Err(hint.error("a struct in a region cannot be packed"));
+            }
+            if hint.input.peek(syn::token::Paren) {
+                let argument;
+                syn::parenthesized!(argument in hint.input);
+                argument.parse::<Tokens>()?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// The struct's one lifetime, if it has one; other parameters are refused.

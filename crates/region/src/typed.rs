@@ -82,7 +82,7 @@ unsafe impl<'r, F: Field<'r>, const N: usize> Field<'r> for [F; N] {
 /// `allod-region-derive`, also `allod::region::Trace`).
 ///
 /// # Safety
-/// `MAP` is as for [`Field`]; `At<'r>` is the type itself with its lifetime replaced by `'r`; the cell
+/// `MAP` is as for [`Field`]; the type is not packed; `At<'r>` is the type itself with its lifetime replaced by `'r`; the cell
 /// is this type's alone.
 pub unsafe trait Trace: Sized {
     /// The type with its values alive for `'r`.
