@@ -124,9 +124,10 @@ export! {
     }
     /// Enters a type.
     fn allod_type_register(record: *const Type) -> u32 {
-        // Before it may be looked at as a `Tail`.
+        // Before they may be looked at as a `Tail` and a `Name`.
         let tail = (&raw const (*record).tail).cast::<u32>().read();
-        if tail > Tail::Values as u32 || (*record).name.is_null() {
+        let name = (&raw const (*record).name).cast::<*const c_char>().read();
+        if tail > Tail::Values as u32 || name.is_null() {
             errno::set(EINVAL);
             return 0;
         }

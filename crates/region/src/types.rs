@@ -3,7 +3,7 @@
 
 use crate::value::{Header, Raw};
 use allod_os::lock::Lock;
-use core::ffi::{c_char, c_void};
+use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
 use core::sync::atomic::{
     AtomicPtr, AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -59,8 +59,8 @@ pub enum Tail {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Type {
-    /// The name, ending in a zero byte; it lives as long as the process.
-    pub name: *const c_char,
+    /// The name.
+    pub name: Name,
     /// Bytes of the fixed part with the header, a multiple of 8.
     pub size: u32,
     /// Alignment, a power of two from 8 to 65536.
@@ -78,16 +78,29 @@ pub struct Type {
     pub trace: Option<TraceFn>,
 }
 
-// SAFETY: records are never written once registered; their pointers are to static data.
-unsafe impl Sync for Type {}
+/// A type's name: text that ends in a zero byte and lives as long as the process. In C a plain pointer,
+/// so that [`register`] takes C's records as they are.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Name(*const c_char);
+
+// SAFETY: what it points to lives as long as the process and is never written.
+unsafe impl Sync for Name {}
 // SAFETY: as above.
-unsafe impl Send for Type {}
+unsafe impl Send for Name {}
+
+impl Name {
+    /// The name of a text.
+    pub const fn new(text: &'static CStr) -> Name {
+        Name(text.as_ptr())
+    }
+}
 
 impl Type {
     /// A record of a fixed layout.
-    pub const fn fixed(name: &'static core::ffi::CStr, words: u32, map: u64) -> Type {
+    pub const fn fixed(name: &'static CStr, words: u32, map: u64) -> Type {
         Type {
-            name: name.as_ptr(),
+            name: Name::new(name),
             size: 8 + 8 * words,
             align: 8,
             map,
@@ -98,20 +111,15 @@ impl Type {
         }
     }
 
-    const fn tailed(
-        name: &'static core::ffi::CStr,
-        words: u32,
-        tail: Tail,
-        tail_size: u32,
-    ) -> Type {
+    const fn tailed(name: &'static CStr, words: u32, tail: Tail, tail_size: u32) -> Type {
         let fixed = Type::fixed(name, words, 0);
         Type { tail, tail_size, ..fixed }
     }
 
-    /// The name.
-    pub fn name(&self) -> &str {
-        // SAFETY: names are C strings that live as long as the process.
-        unsafe { core::ffi::CStr::from_ptr(self.name) }.to_str().unwrap_or("?")
+    /// The name as text; `"?"` when it is not UTF-8.
+    pub fn name(&self) -> &'static str {
+        // SAFETY: a `Name` is a C string that lives as long as the process.
+        unsafe { CStr::from_ptr(self.name.0) }.to_str().unwrap_or("?")
     }
 
     /// Bytes of an object with `len` trailing elements; `None` above `PTRDIFF_MAX`.
