@@ -49,17 +49,30 @@ impl Table {
         Header(unsafe { *self.0 }).len()
     }
 
-    /// Entries in use or removed.
+    /// Entries in use or removed. Read by value: threads may read one frozen dictionary at a time.
     #[inline(always)]
-    unsafe fn used(self) -> &'static mut u32 {
+    unsafe fn used(self) -> usize {
         // SAFETY: the low half of the second word.
-        unsafe { &mut *self.0.add(1).cast::<u32>() }
+        unsafe { *self.0.add(1).cast::<u32>() as usize }
+    }
+
+    /// Entries in use.
+    #[inline(always)]
+    unsafe fn live(self) -> usize {
+        // SAFETY: the high half of the second word.
+        unsafe { *self.0.add(1).cast::<u32>().add(1) as usize }
     }
 
     #[inline(always)]
-    unsafe fn live(self) -> &'static mut u32 {
-        // SAFETY: the high half of the second word.
-        unsafe { &mut *self.0.add(1).cast::<u32>().add(1) }
+    unsafe fn set_used(self, count: usize) {
+        // SAFETY: as in `used`; the caller alone uses the table.
+        unsafe { *self.0.add(1).cast::<u32>() = count as u32 }
+    }
+
+    #[inline(always)]
+    unsafe fn set_live(self, count: usize) {
+        // SAFETY: as in `live`; the caller alone uses the table.
+        unsafe { *self.0.add(1).cast::<u32>().add(1) = count as u32 }
     }
 
     /// The index's length; 0 without one.
@@ -99,7 +112,7 @@ pub(crate) unsafe extern "C" fn table_trace(table: *mut u64, visit: Visit, conte
     // SAFETY: called with a table.
     unsafe {
         let t = Table(table);
-        for i in 0..2 * *t.used() as usize {
+        for i in 0..2 * t.used() {
             visit(context, t.key(0).add(i));
         }
     }
@@ -210,7 +223,7 @@ unsafe fn search(t: Table, hash: u64, is: impl Fn(Raw) -> bool) -> Option<usize>
     // SAFETY: the caller's table; the index has an empty place.
     unsafe {
         if t.index_len() == 0 {
-            return (0..*t.used() as usize).find(|&i| is(*t.key(i)));
+            return (0..t.used()).find(|&i| is(*t.key(i)));
         }
         let (index, mask) = (t.index(), t.index_len() - 1);
         let mut at = hash as usize & mask;
@@ -249,7 +262,7 @@ pub unsafe fn get(dict: *mut u64, key: Raw) -> Option<Raw> {
 #[inline]
 pub unsafe fn len(dict: *mut u64) -> usize {
     // SAFETY: the caller's contract.
-    unsafe { *Table::of(dict).live() as usize }
+    unsafe { Table::of(dict).live() }
 }
 
 /// The entry at place `i` of the order of insertion, counting removed ones: `Ok(None)` for those.
@@ -264,7 +277,7 @@ pub unsafe fn entry(dict: *mut u64, i: usize) -> Result<Option<(Raw, Raw)>, Erro
     // SAFETY: the caller's contract; the place exists.
     unsafe {
         let t = Table::of(dict);
-        if i >= *t.used() as usize {
+        if i >= t.used() {
             return Err(Error::OutOfBounds);
         }
         let k = *t.key(i);
@@ -308,7 +321,7 @@ pub(crate) unsafe fn put_new(
     // SAFETY: the callers' contract.
     unsafe {
         let mut t = Table::of(dict);
-        if *t.used() as usize == t.capacity() {
+        if t.used() == t.capacity() {
             t = roomy(r, t)?;
             *dict.add(1) = t.0 as u64;
         }
@@ -344,11 +357,11 @@ pub(crate) unsafe fn set_admitted(
 unsafe fn append(t: Table, key: Raw, value: Raw, hash: u64) {
     // SAFETY: the callers' table has room.
     unsafe {
-        let i = *t.used() as usize;
+        let i = t.used();
         *t.key(i) = key;
         *t.key(i).add(1) = value;
-        *t.used() += 1;
-        *t.live() += 1;
+        t.set_used(i + 1);
+        t.set_live(t.live() + 1);
         if t.index_len() == 0 {
             return;
         }
@@ -367,7 +380,7 @@ unsafe fn append(t: Table, key: Raw, value: Raw, hash: u64) {
 unsafe fn roomy(r: *mut Control, old: Table) -> Result<Table, Error> {
     // SAFETY: the callers' table and region.
     unsafe {
-        if *old.live() as usize <= old.capacity() / 2 {
+        if old.live() <= old.capacity() / 2 {
             ptr::write_bytes(old.index(), 0, old.index_len());
             rehash(old, old);
             return Ok(old);
@@ -391,8 +404,9 @@ unsafe fn roomy(r: *mut Control, old: Table) -> Result<Table, Error> {
 unsafe fn rehash(old: Table, new: Table) {
     // SAFETY: the callers' tables have the room.
     unsafe {
-        let used = *old.used() as usize;
-        (*new.used(), *new.live()) = (0, 0);
+        let used = old.used();
+        new.set_used(0);
+        new.set_live(0);
         for i in 0..used {
             let (key, value) = (*old.key(i), *old.key(i).add(1));
             if !key.is_empty() {
@@ -419,7 +433,29 @@ pub unsafe fn remove(dict: *mut u64, key: Raw) -> Result<Option<Raw>, Error> {
         let value = *t.key(i).add(1);
         *t.key(i) = Raw(0);
         *t.key(i).add(1) = Raw(0);
-        *t.live() -= 1;
+        t.set_live(t.live() - 1);
         Ok(Some(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_of_one_table_get_numbers_and_no_references() {
+        // Threads that read one frozen dictionary would otherwise hold two `&mut` to one place.
+        let of_table: [unsafe fn(Table) -> usize; 4] =
+            [Table::capacity, Table::used, Table::live, Table::index_len];
+        let mut words = [0u64; HEAD + 2 * 4];
+        // SAFETY: the words have room for a table of four entries.
+        let counts = unsafe {
+            let t = init_table(words.as_mut_ptr(), 4);
+            append(t, Raw::TRUE, Raw::NIL, 0);
+            append(t, Raw::FALSE, Raw::NIL, 0);
+            t.set_live(1);
+            of_table.map(|count| count(t))
+        };
+        assert_eq!(counts, [4, 2, 1, 0]);
     }
 }
