@@ -7,7 +7,7 @@
 use crate::check::{CHECKED, wrong};
 use crate::control::Control;
 use crate::pool;
-use crate::slots::{self, SlotKind};
+use crate::slots::{self, OneSlot, SlotKind};
 use allod_heap::layout::UNIT;
 use allod_heap::span::{self, Kind};
 use core::ptr;
@@ -28,8 +28,8 @@ pub struct Chunk {
     pub(crate) size: ChunkSize,
     /// Holds one block that was too large for the others.
     pub(crate) own: bool,
-    /// The directory of a chunk with a span of its own: `mul` 0 and one slot.
-    dir: (u64, AtomicPtr<Control>),
+    /// The directory, if the chunk has a span of its own.
+    pub(crate) dir: OneSlot,
 }
 
 /// How large a chunk is.
@@ -128,8 +128,8 @@ fn take(size: ChunkSize) -> *mut Chunk {
             return ptr::null_mut();
         };
         let c: *mut Chunk = s.start.cast();
-        (*c).dir.0 = 0;
-        (*c).owner = &raw const (*c).dir.1;
+        (*c).dir.mul = 0;
+        (*c).owner = &raw const (*c).dir.owner;
         (*c).limit = s.start.add(s.len);
         span::set_owner(s.start, (&raw mut (*c).dir).cast());
         c

@@ -54,6 +54,15 @@ struct Cut {
     prev: *mut Cut,
 }
 
+/// The directory of a chunk with a span of its own, one slot from end to end; kept in the chunk's head.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct OneSlot {
+    /// 0, so that every offset is in slot 0.
+    pub mul: u64,
+    pub owner: AtomicPtr<Control>,
+}
+
 type Bits = [u64; 2];
 
 /// The spans of one kind that have free slots.
@@ -393,4 +402,18 @@ pub(crate) unsafe fn extent_of(p: *const u8) -> (usize, usize) {
         }
     }
     span::lookup(p).map_or((unit, UNIT), |s| (s.start as usize, s.len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::mem::offset_of;
+
+    #[test]
+    fn every_directory_begins_as_owner_word_reads_it() {
+        assert_eq!((offset_of!(Cut, mul), offset_of!(Cut, owners)), (0, 8));
+        assert_eq!((offset_of!(OneSlot, mul), offset_of!(OneSlot, owner)), (0, 8));
+        // The chunk's directory is one of these and no tuple, whose fields may lie in any order.
+        let _: fn(&crate::chunk::Chunk) -> &OneSlot = |chunk| &chunk.dir;
+    }
 }
