@@ -185,6 +185,45 @@ static void contradictory_records_are_refused(void) {
     CHECK(allod_type_register(&nameless) == 0 && allod_type_register(&sized) == 0);
 }
 
+static void typed_allocation_keeps_to_the_alignment_of_its_type(void) {
+    for (uint32_t align = 8; align <= 65536; align *= 2) {
+        allod_type fixed = employee_type, tailed = vector_type;
+        fixed.align = tailed.align = align;
+        uint32_t f = allod_type_register(&fixed), t = allod_type_register(&tailed);
+        allod_region *r = allod_region_create();
+        for (int i = 0; i < 20; i++) {
+            allod_pair(r, ALLOD_NIL, ALLOD_NIL);
+            uint64_t *p = allod_alloc_typed(r, f, 3), *q = allod_alloc_tailed(r, t, 7 + 50, 100);
+            CHECK(p && q && is_aligned(p, align) && is_aligned(q, align));
+            CHECK(allod_is(allod_object_value(p), f) && allod_is(allod_object_value(q), t));
+            CHECK(allod_len(allod_object_value(q)) == 100);
+            p[1] = p[2] = p[3] = (uint64_t)ALLOD_NIL;
+            allod_value copy = allod_object_value(p);
+            allod_region *other = allod_region_create();
+            CHECK(allod_copy(other, &copy, 1) && is_aligned(allod_object(copy), align));
+            allod_region_exit(other);
+        }
+        allod_region_exit(r);
+    }
+}
+
+static void typed_allocation_refuses_what_is_too_large(void) {
+    allod_region *r = allod_region_create();
+    const uint32_t types[] = {ALLOD_ARRAY, vector};
+    const size_t words[] = {SIZE_MAX / 8, SIZE_MAX, SIZE_MAX / 16, PTRDIFF_MAX / 8};
+    for (size_t i = 0; i < 8; i++) {
+        size_t n = opaque_size(words[i / 2]);
+        errno = 0;
+        CHECK(allod_alloc_typed(r, types[i % 2], n) == NULL && errno == ENOMEM);
+        errno = 0;
+        CHECK(allod_alloc_tailed(r, types[i % 2], n, 1) == NULL && errno == ENOMEM);
+    }
+    errno = 0;
+    const allod_value one = ALLOD_NIL;
+    CHECK(allod_closure(r, NULL, &one, opaque_size(SIZE_MAX)) == ALLOD_EMPTY && errno == ENOMEM);
+    allod_region_exit(r);
+}
+
 /* An object of each type that reaches the others; all of them again in a cycle. */
 static allod_value objects_of_every_type(allod_region *r) {
     uint64_t *e = allod_alloc_typed(r, employee, 3);
@@ -358,7 +397,9 @@ int main(void) {
     every_alignment_and_size_is_served();
     dictionaries_find_keys_of_every_kind();
     contradictory_records_are_refused();
+    typed_allocation_keeps_to_the_alignment_of_its_type();
     own_types_are_copied_moved_spliced_and_compared();
+    typed_allocation_refuses_what_is_too_large();
     stores_keep_the_closure_rule();
     regions_are_shared_and_sent();
     a_tether_keeps_what_was_left();

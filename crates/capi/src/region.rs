@@ -122,6 +122,10 @@ export! {
         }
         errno::or_enomem(bump_aligned(r, size, align))
     }
+    /// What the inlined typed allocation calls for types whose alignment is above 8.
+    fn allod_region_alloc_of_type(r: *mut Control, id: u32, size: usize) -> *mut c_void {
+        errno::or_enomem(bump_aligned(r, size, types::record(id).align as usize))
+    }
     /// Enters a type.
     fn allod_type_register(record: *const Type) -> u32 {
         // Before they may be looked at as a `Tail` and a `Name`.

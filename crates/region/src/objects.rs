@@ -21,9 +21,10 @@ const NONE: Raw = Raw(0);
 /// memory is out; the fields are the caller's to write before anything else happens in the region.
 ///
 /// # Safety
-/// As for [`bump`]; `WORDS` fits the type.
+/// As for [`bump`]; `WORDS` fits the type, whose alignment is 8.
 #[inline(always)]
 pub unsafe fn typed<const WORDS: usize>(r: *mut Control, id: u32) -> *mut u64 {
+    debug_assert!(id < types::FIRST_ALIGNED, "the type's alignment is above 8; use `object`");
     // SAFETY: the caller's contract.
     unsafe {
         let p: *mut u64 = bump(r, 8 + 8 * WORDS).cast();

@@ -33,6 +33,9 @@ pub const BOX: u32 = 10;
 pub const CLOSURE: u32 = 11;
 /// The first id of a user's type.
 pub const FIRST_USER: u32 = 12;
+/// The first id of a type whose alignment is above 8. Typed allocation in C goes by this number, so that
+/// it need not look at the record.
+pub const FIRST_ALIGNED: u32 = 28672;
 /// Types there can be.
 pub const MOST: u32 = 1 << 15;
 
@@ -159,7 +162,9 @@ static BUILT_IN: [Type; FIRST_USER as usize] = [
 const USER_TYPES: usize = (MOST - FIRST_USER) as usize;
 static USER: [AtomicPtr<Type>; USER_TYPES] =
     [const { AtomicPtr::new(ptr::null_mut()) }; USER_TYPES];
-static NEXT: AtomicU32 = AtomicU32::new(FIRST_USER);
+/// The next ids of types with an alignment of 8, and with a larger one.
+static NEXT: [AtomicU32; 2] = [AtomicU32::new(FIRST_USER), AtomicU32::new(FIRST_ALIGNED)];
+const PAST: [u32; 2] = [FIRST_ALIGNED, MOST];
 pub(crate) static LOCK: Lock = Lock::new();
 
 /// Why a type was refused.
@@ -173,7 +178,7 @@ pub enum Refused {
     Map,
     /// A size function without a trace function.
     Functions,
-    /// There are 32768 types already, or memory is out.
+    /// There are 28660 types with an alignment of 8 already, or 4096 with a larger one, or memory is out.
     Full,
 }
 
@@ -184,7 +189,10 @@ impl core::fmt::Display for Refused {
             Refused::Align => "the alignment of a type must be a power of two from 8 to 65536",
             Refused::Map => "the pointer map names a word outside the fixed part",
             Refused::Functions => "a type with a size function needs a trace function",
-            Refused::Full => "no room for another type: 32768 are registered, or memory is out",
+            Refused::Full => {
+                "no room for another type: 28660 with an alignment of 8, or 4096 with a larger one, are \
+                 registered, or memory is out"
+            }
         })
     }
 }
@@ -214,8 +222,9 @@ pub fn register(record: &Type) -> Result<u32, Refused> {
     }
     crate::forks::prepare();
     LOCK.with(|| {
-        let id = NEXT.load(Relaxed);
-        if id >= MOST {
+        let kind = usize::from(record.align > 8);
+        let id = NEXT[kind].load(Relaxed);
+        if id >= PAST[kind] {
             // SAFETY: allocated above.
             unsafe { allod_heap::free(copy.cast()) };
             return Err(Refused::Full);
@@ -223,7 +232,7 @@ pub fn register(record: &Type) -> Result<u32, Refused> {
         // SAFETY: new memory of the right size; the caller's record is valid.
         unsafe { ptr::copy_nonoverlapping(record, copy, 1) };
         USER[(id - FIRST_USER) as usize].store(copy, Release);
-        NEXT.store(id + 1, Relaxed);
+        NEXT[kind].store(id + 1, Relaxed);
         Ok(id)
     })
 }

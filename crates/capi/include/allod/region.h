@@ -98,8 +98,12 @@ typedef struct allod_type {
     void (*trace)(uint64_t *object, allod_visit_fn visit, void *context);         /* or NULL */
 } allod_type;
 
+/* Types whose alignment is above 8 have ids from here on, so that typed allocation knows them. */
+#define ALLOD_FIRST_ALIGNED 28672
+
 /* Enters a type, process-wide, and returns its id; 0 with errno EINVAL for a record that contradicts
- * itself, ENOMEM when 32768 types are there. Thread-safe. Do it once for each type.
+ * itself, ENOMEM when there are 28660 types with an alignment of 8, or 4096 with a larger one.
+ * Thread-safe. Do it once for each type.
  *
  * Where an object's values are, is said in one of three ways, or by several together:
  *   - `map`: the words of the fixed part that are values;
@@ -185,21 +189,28 @@ static inline void *allod_region_alloc_aligned(allod_region *r, size_t size, siz
     return align <= 8 ? allod_region_alloc(r, size) : allod_region_alloc_slow(r, size, align);
 }
 
-/* Typed allocation: an object of `words` words after the header, with its header written. The caller
- * writes the words before anything else happens in the region. With constants this is a compare, an
- * addition and a store. NULL when memory is out. */
-static inline uint64_t *allod_alloc_typed(allod_region *r, uint32_t type, size_t words) {
-    uint64_t *p = (uint64_t *)allod_region_alloc(r, 8 + 8 * words);
-    if (__builtin_expect(p != NULL, 1)) *p = ALLOD_HEADER(type, 0);
+/* What typed allocation calls for types whose alignment is above 8. */
+void *allod_region_alloc_of_type(allod_region *r, uint32_t type, size_t size);
+
+/* Typed allocation for types with a tail: an object of `words` words after the header, the tail's
+ * included, with its header written, at the alignment of its type. The caller writes the words before
+ * anything else happens in the region. With constants this is a compare, an addition and a store; a type
+ * of your own, whose id is a variable, takes one compare more. NULL when memory is out. */
+static inline uint64_t *allod_alloc_tailed(allod_region *r, uint32_t type, size_t words, size_t len) {
+    uint64_t *p;
+    if (__builtin_expect(words >= PTRDIFF_MAX / 16, 0))
+        p = (uint64_t *)allod_region_alloc_slow(r, SIZE_MAX, 8); /* refuses */
+    else if (__builtin_expect(type >= ALLOD_FIRST_ALIGNED, 0))
+        p = (uint64_t *)allod_region_alloc_of_type(r, type, 8 + 8 * words);
+    else
+        p = (uint64_t *)allod_region_alloc(r, 8 + 8 * words);
+    if (__builtin_expect(p != NULL, 1)) *p = ALLOD_HEADER(type, len);
     return p;
 }
 
-/* The same with a length in the header, for types with a tail; `words` counts the tail's too. */
-static inline uint64_t *allod_alloc_tailed(allod_region *r, uint32_t type, size_t words, size_t len) {
-    uint64_t *p =
-        words < PTRDIFF_MAX / 16 ? (uint64_t *)allod_region_alloc(r, 8 + 8 * words) : NULL;
-    if (__builtin_expect(p != NULL, 1)) *p = ALLOD_HEADER(type, len);
-    return p;
+/* The same for types without a tail. */
+static inline uint64_t *allod_alloc_typed(allod_region *r, uint32_t type, size_t words) {
+    return allod_alloc_tailed(r, type, words, 0);
 }
 
 static inline allod_value allod_boxed_int(allod_region *r, int64_t i) {
@@ -253,7 +264,8 @@ static inline allod_value allod_bytes(allod_region *r, const void *data, size_t 
 }
 static inline allod_value allod_closure(allod_region *r, void (*code)(void), const allod_value *captured,
                                         size_t count) {
-    uint64_t *p = allod_alloc_tailed(r, ALLOD_CLOSURE, 1 + count, count);
+    /* A count that cannot be stays one. */
+    uint64_t *p = allod_alloc_tailed(r, ALLOD_CLOSURE, count + (count != SIZE_MAX), count);
     if (p) {
         p[1] = (uint64_t)(uintptr_t)code;
         if (count) memcpy(p + 2, captured, 8 * count);
