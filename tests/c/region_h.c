@@ -65,6 +65,23 @@ static void symbols_are_interned(void) {
     allod_region_exit(r);
 }
 
+static void text_that_is_not_utf8_is_printed_escaped(void) {
+    static const char bad[] = "caf\xC3";
+    static allod_symbol_cell cell = ALLOD_SYMBOL_CELL("caf\xC3");
+    static const char prints[] = "(\"caf\\xC3\" \"caf\\xC3\" caf\\xC3 caf\\xC3)";
+    allod_region *r = allod_region_create();
+    allod_value name = allod_symbol(bad, 4), list = ALLOD_NIL;
+    CHECK(name == allod_symbol_in(&cell) && memcmp(allod_text(name), bad, 4) == 0);
+    list = allod_pair(r, allod_mk_symbol(r, bad, 4), list);
+    list = allod_pair(r, name, list);
+    list = allod_pair(r, allod_mk_string(r, bad, 4), list);
+    list = allod_pair(r, allod_string(r, bad, 4), list);
+    char printed[100];
+    CHECK(allod_print(list, printed, sizeof printed) == sizeof prints - 1);
+    CHECK(strcmp(printed, prints) == 0);
+    allod_region_exit(r);
+}
+
 static allod_value square(void *region, size_t i) {
     return allod_boxed_int((allod_region *)region, (int64_t)(i * i));
 }
@@ -393,6 +410,7 @@ int main(void) {
     immediates_need_no_memory();
     inlined_and_called_make_the_same();
     symbols_are_interned();
+    text_that_is_not_utf8_is_printed_escaped();
     batches_take_one_allocation();
     every_alignment_and_size_is_served();
     dictionaries_find_keys_of_every_kind();

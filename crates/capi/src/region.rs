@@ -12,7 +12,7 @@ use allod_region::{
 };
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU64, Ordering::Release};
-use core::{ptr, slice, str};
+use core::{ptr, slice};
 use libc::{EINVAL, ENOMEM, EPERM, c_char, c_void};
 
 const EMPTY: Raw = Raw(0);
@@ -38,11 +38,10 @@ fn done(result: Result<(), Error>) -> bool {
     result.map_err(|error| errno::set(code(error))).is_ok()
 }
 
-unsafe fn text<'a>(p: *const c_char, n: usize) -> &'a str {
-    // SAFETY: the caller's text is `n` bytes of UTF-8; of length 0 it may be null.
-    unsafe {
-        if n == 0 { "" } else { str::from_utf8_unchecked(slice::from_raw_parts(p.cast(), n)) }
-    }
+/// The caller's bytes, and its text, which ought to be UTF-8 but is not looked at.
+unsafe fn bytes<'a>(p: *const c_void, n: usize) -> &'a [u8] {
+    // SAFETY: the caller's `n` bytes; of length 0 it may be null.
+    unsafe { if n == 0 { &[] } else { slice::from_raw_parts(p.cast(), n) } }
 }
 
 unsafe fn roots<'a>(p: *mut Raw, count: usize) -> &'a mut [Raw] {
@@ -151,11 +150,10 @@ export! {
     /// Constructor of an array.
     fn allod_mk_array(r: *mut Control, len: usize, fill: Raw) -> Raw { made(objects::mk_array(r, len, fill)) }
     /// Constructor of a string.
-    fn allod_mk_string(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_string(r, text(p, n))) }
+    fn allod_mk_string(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_text(r, bytes(p.cast(), n))) }
     /// Constructor of bytes.
     fn allod_mk_bytes(r: *mut Control, p: *const c_void, n: usize) -> Raw {
-        let data = if n == 0 { &[] } else { slice::from_raw_parts(p.cast(), n) };
-        made(objects::mk_bytes(r, data))
+        made(objects::mk_bytes(r, bytes(p, n)))
     }
     /// Constructor of a dictionary.
     fn allod_mk_dict(r: *mut Control, capacity: usize) -> Raw { made(objects::mk_dict(r, capacity)) }
@@ -168,7 +166,7 @@ export! {
         made(objects::mk_closure(r, code, roots(captured, count)))
     }
     /// Constructor of an uninterned symbol.
-    fn allod_mk_symbol(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_symbol(r, text(p, n))) }
+    fn allod_mk_symbol(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_name(r, bytes(p.cast(), n))) }
     /// Constructor of an object of any type.
     fn allod_mk_object(r: *mut Control, id: u32, len: usize) -> Raw { made(objects::object(r, id, len)) }
     /// A list by one allocation.
@@ -189,7 +187,7 @@ export! {
         made(batch::floats(r, numbers))
     }
     /// The symbol of a name.
-    fn allod_symbol(p: *const c_char, n: usize) -> Raw { made(symbol::intern(text(p, n)).unwrap_or(EMPTY)) }
+    fn allod_symbol(p: *const c_char, n: usize) -> Raw { made(symbol::intern_bytes(bytes(p.cast(), n)).unwrap_or(EMPTY)) }
     /// Resolves a symbol cell.
     fn allod_symbol_resolve(cell: *mut SymbolCell) -> Raw {
         let v = allod_symbol((*cell).name, (*cell).len);

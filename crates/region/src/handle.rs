@@ -70,7 +70,8 @@ impl<'r> Value<'r> {
     /// The value of a word.
     ///
     /// # Safety
-    /// The word is a value that stays alive for `'r`.
+    /// The word is a value that stays alive for `'r`. Strings and names that C made are UTF-8 if they are
+    /// asked for as such ([`as_str`](Value::as_str), [`as_symbol`](Value::as_symbol)).
     #[inline(always)]
     pub const unsafe fn from_raw(raw: Raw) -> Value<'r> {
         Value(raw, PhantomData)

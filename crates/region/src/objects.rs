@@ -284,7 +284,17 @@ pub unsafe fn mk_array(r: *mut Control, len: usize, fill: Raw) -> Raw {
 #[inline(never)]
 pub unsafe fn mk_string(r: *mut Control, text: &str) -> Raw {
     // SAFETY: the caller's contract.
-    unsafe { with_bytes(raw_object(r, types::STRING, text.len()), 1, text.as_bytes()) }
+    unsafe { mk_text(r, text.as_bytes()) }
+}
+
+/// [`mk_string`] of bytes that are not known to be UTF-8.
+///
+/// # Safety
+/// As for [`bump`].
+#[inline]
+pub unsafe fn mk_text(r: *mut Control, text: &[u8]) -> Raw {
+    // SAFETY: the caller's contract.
+    unsafe { with_bytes(raw_object(r, types::STRING, text.len()), 1, text) }
 }
 
 /// Constructor of [`bytes`].
@@ -337,11 +347,21 @@ pub fn mk_char(c: char) -> Raw {
 /// As for [`bump`].
 #[inline(never)]
 pub unsafe fn mk_symbol(r: *mut Control, name: &str) -> Raw {
+    // SAFETY: the caller's contract.
+    unsafe { mk_name(r, name.as_bytes()) }
+}
+
+/// [`mk_symbol`] of bytes that are not known to be UTF-8.
+///
+/// # Safety
+/// As for [`bump`].
+#[inline]
+pub unsafe fn mk_name(r: *mut Control, name: &[u8]) -> Raw {
     // SAFETY: the caller's contract; the object has a word and the name's bytes.
     unsafe {
-        let v = with_bytes(raw_object(r, types::SYMBOL, name.len()), 2, name.as_bytes());
+        let v = with_bytes(raw_object(r, types::SYMBOL, name.len()), 2, name);
         if let Some(p) = v.pointer() {
-            *p.add(1) = crate::hash::text(name.as_bytes());
+            *p.add(1) = crate::hash::text(name);
         }
         v
     }

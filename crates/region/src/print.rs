@@ -69,13 +69,9 @@ unsafe fn value(
             types::INT => return write!(f, "{}", *p.add(1) as i64),
             types::FLOAT => return write!(f, "{:?}", f64::from_bits(*p.add(1))),
             types::STRING => {
-                let text = objects::byte_slice(v).unwrap_or(&[]);
-                return write!(f, "{:?}", core::str::from_utf8_unchecked(text));
+                return quoted(objects::byte_slice(v).unwrap_or(&[]), f);
             }
-            types::SYMBOL => {
-                let text = objects::byte_slice(v).unwrap_or(&[]);
-                return f.write_str(core::str::from_utf8_unchecked(text));
-            }
+            types::SYMBOL => return plain(objects::byte_slice(v).unwrap_or(&[]), f),
             types::BYTES => return write!(f, "#bytes{:?}", objects::byte_slice(v).unwrap_or(&[])),
             _ => {}
         }
@@ -106,6 +102,38 @@ unsafe fn value(
             }
         }
     }
+}
+
+/// A string's text. C promises UTF-8 and is not held to it, so what is not is printed as `\xFF`.
+fn quoted(text: &[u8], f: &mut Formatter<'_>) -> Result {
+    if let Ok(text) = core::str::from_utf8(text) {
+        return write!(f, "{text:?}");
+    }
+    f.write_char('"')?;
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                // As in the text of a `str`.
+                '\'' => f.write_char(c)?,
+                _ => write!(f, "{}", c.escape_debug())?,
+            }
+        }
+        escaped(chunk.invalid(), f)?;
+    }
+    f.write_char('"')
+}
+
+/// A symbol's name, the same way.
+fn plain(name: &[u8], f: &mut Formatter<'_>) -> Result {
+    for chunk in name.utf8_chunks() {
+        f.write_str(chunk.valid())?;
+        escaped(chunk.invalid(), f)?;
+    }
+    Ok(())
+}
+
+fn escaped(bytes: &[u8], f: &mut Formatter<'_>) -> Result {
+    bytes.iter().try_for_each(|byte| write!(f, "\\x{byte:02X}"))
 }
 
 fn immediate(v: Raw, f: &mut Formatter<'_>) -> Result {

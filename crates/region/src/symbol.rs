@@ -148,15 +148,20 @@ impl Recent {
 /// known when the program is compiled is cheaper still as a [`Literal`].
 #[inline]
 pub fn intern(name: &str) -> Option<Raw> {
-    let bytes = name.as_bytes();
-    let ends = Ends::of(bytes);
+    intern_bytes(name.as_bytes())
+}
+
+/// [`intern`] of bytes that are not known to be UTF-8.
+#[inline]
+pub fn intern_bytes(name: &[u8]) -> Option<Raw> {
+    let ends = Ends::of(name);
     // SAFETY: the thread's own memory or what is never written; symbols live for ever.
     unsafe {
         let [first, second] = (*pool::recent()).0[ends.place()];
-        if ends.name(first, bytes) {
+        if ends.name(first, name) {
             return Some(Raw::object(first));
         }
-        if ends.name(second, bytes) {
+        if ends.name(second, name) {
             return Some(Raw::object(second));
         }
     }
@@ -166,7 +171,7 @@ pub fn intern(name: &str) -> Option<Raw> {
 /// Finds or enters a name in the shared table and remembers it.
 #[cold]
 #[inline(never)]
-fn intern_anew(name: &str, place: usize) -> Option<Raw> {
+fn intern_anew(name: &[u8], place: usize) -> Option<Raw> {
     let symbol = intern_shared(name)?;
     let recent = pool::own_recent();
     if let Some(p) = symbol.pointer()
@@ -181,8 +186,8 @@ fn intern_anew(name: &str, place: usize) -> Option<Raw> {
     Some(symbol)
 }
 
-fn intern_shared(name: &str) -> Option<Raw> {
-    let hash = hash::text(name.as_bytes());
+fn intern_shared(name: &[u8]) -> Option<Raw> {
+    let hash = hash::text(name);
     // SAFETY: tables and symbols live for ever.
     unsafe {
         let table = TABLE.load(Acquire);
@@ -196,7 +201,7 @@ fn intern_shared(name: &str) -> Option<Raw> {
 }
 
 /// The entry of a name, or the place for it.
-unsafe fn find(table: *mut Table, hash: u64, name: &str) -> Result<Raw, *const AtomicPtr<u64>> {
+unsafe fn find(table: *mut Table, hash: u64, name: &[u8]) -> Result<Raw, *const AtomicPtr<u64>> {
     // SAFETY: the table has `mask + 1` entries, one of them null; symbols are complete when entered.
     unsafe {
         let entries: *const AtomicPtr<u64> = (&raw const (*table).entries).cast();
@@ -206,7 +211,7 @@ unsafe fn find(table: *mut Table, hash: u64, name: &str) -> Result<Raw, *const A
             if p.is_null() {
                 return Err(entries.add(i));
             }
-            if *p.add(1) == hash && self::name(p) == name.as_bytes() {
+            if *p.add(1) == hash && self::name(p) == name {
                 return Ok(Raw::object(p));
             }
             i = (i + 1) & (*table).mask;
@@ -220,7 +225,7 @@ unsafe fn name<'a>(p: *const u64) -> &'a [u8] {
 }
 
 #[cold]
-fn enter(hash: u64, name: &str) -> Option<Raw> {
+fn enter(hash: u64, name: &[u8]) -> Option<Raw> {
     crate::forks::prepare();
     LOCK.with(|| {
         // SAFETY: the lock is held, so nobody else writes.
@@ -262,7 +267,7 @@ unsafe fn roomy_table() -> Option<*mut Table> {
         for i in 0..slots {
             let p = (*entries.add(i)).load(Relaxed);
             if !p.is_null()
-                && let Err(place) = find(new, *p.add(1), core::str::from_utf8_unchecked(name(p)))
+                && let Err(place) = find(new, *p.add(1), name(p))
             {
                 (*place).store(p, Relaxed);
             }

@@ -1,6 +1,7 @@
 //! Printing, equality, identity and hashes, at their edges; dictionaries' keys and order.
 
-use allod_region::{Error, Kind, Raw, Region, Value};
+use allod_region::types::{STRING, SYMBOL};
+use allod_region::{Error, Kind, Raw, Region, Value, objects};
 use allod_region_derive::Trace;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -175,6 +176,37 @@ fn printing_is_in_the_manner_of_lisp() {
     assert_eq!(format!("{:?}", r.string("quote \" it")), r#""quote \" it""#);
     let text = r.string("shared");
     assert_eq!(r.list([text, text]).to_string(), r#"("shared" "shared")"#);
+}
+
+/// Text as C may make it, which promises UTF-8 but is not held to it.
+fn unchecked<'r>(r: &'r Region, id: u32, text: &[u8]) -> Value<'r> {
+    // SAFETY: an object of the type with so many bytes; only printed, compared and hashed.
+    unsafe {
+        let v = objects::object(r.control(), id, text.len());
+        let bytes = objects::byte_slice(v).unwrap();
+        bytes.as_ptr().cast_mut().copy_from_nonoverlapping(text.as_ptr(), text.len());
+        Value::from_raw(v)
+    }
+}
+
+#[test]
+fn text_that_is_not_utf8_is_printed_with_its_bad_bytes_escaped() {
+    let r = Region::new();
+    for (bytes, printed) in [
+        (&b"\xFF"[..], r"\xFF"),
+        (b"cut \xE6\x97", r"cut \xE6\x97"),
+        (b"\xC3\xA9 and \xC3", r"é and \xC3"),
+        (b"\xF0\x9F\x91 between \x80\x80", r"\xF0\x9F\x91 between \x80\x80"),
+        (b"surrogate \xED\xA0\x80", r"surrogate \xED\xA0\x80"),
+    ] {
+        let (text, name) = (unchecked(&r, STRING, bytes), unchecked(&r, SYMBOL, bytes));
+        assert_eq!(text.to_string(), format!("\"{printed}\""));
+        assert_eq!(name.to_string(), printed);
+        assert_eq!(r.list([text, name]).to_string(), format!("(\"{printed}\" {printed})"));
+        assert!(equal(text, unchecked(&r, STRING, bytes)));
+    }
+    let quoted = unchecked(&r, STRING, b"it's \"\n\xFF\t\\\"");
+    assert_eq!(quoted.to_string(), r#""it's \"\n\xFF\t\\\"""#);
 }
 
 #[test]

@@ -448,7 +448,8 @@ bool allod_move(allod_region *dest, allod_region *dying, allod_value *roots, siz
 bool allod_equal(allod_value a, allod_value b);
 /* A hash that equal values share. */
 uint64_t allod_hash(allod_value v);
-/* Writes the value as text to `buffer` like snprintf; returns the length that all of it has. */
+/* Writes the value as text to `buffer` like snprintf; returns the length that all of it has. Bytes of
+ * strings and names that are not UTF-8 are written as \xFF. */
 size_t allod_print(allod_value v, char *buffer, size_t size);
 
 /* Slots outside all regions, such as globals, that `validate` builds trace at each exit. */
