@@ -340,6 +340,20 @@ static void stores_keep_the_closure_rule(void) {
     allod_region_release(outer);
 }
 
+static void static_containers_refuse_what_lies_in_a_region(void) {
+    static uint64_t constant[3] = {ALLOD_HEADER(ALLOD_PAIR, 0), ALLOD_NIL, ALLOD_NIL};
+    allod_region *r = allod_region_create();
+    allod_value pair = allod_object_value(constant);
+    errno = 0;
+    CHECK(allod_set_car(pair, text(r, "dies")) == ALLOD_EMPTY && errno == EINVAL);
+    CHECK(allod_car(pair) == ALLOD_NIL);
+    CHECK(allod_set_car(pair, allod_small(1)) == allod_small(1));
+    CHECK(allod_set_cdr(pair, allod_symbol("stays", 5)) == allod_cdr(pair));
+    allod_region_exit(r);
+    char printed[20];
+    CHECK(allod_print(pair, printed, sizeof printed) == 11 && strcmp(printed, "(1 . stays)") == 0);
+}
+
 /* ---- Lives ---- */
 
 static allod_region *passed;
@@ -419,6 +433,7 @@ int main(void) {
     own_types_are_copied_moved_spliced_and_compared();
     typed_allocation_refuses_what_is_too_large();
     stores_keep_the_closure_rule();
+    static_containers_refuse_what_lies_in_a_region();
     regions_are_shared_and_sent();
     a_tether_keeps_what_was_left();
     accounting_adds_up();

@@ -11,6 +11,9 @@
 //!    the copies are given back and the value's region is **merged**: its memory goes to the ancestor
 //!    when it ends. Nothing moves and the value keeps its identity.
 //!
+//! A container in no region (static data) outlives them all and has no memory to copy to: it takes
+//! immediates, symbols and other static data, and refuses the rest.
+//!
 //! Nothing is measured beforehand: that would cost more than the copying. Whether the quarter is exceeded
 //! is looked at whenever the container's region needs another chunk. Regions below 4 KiB are always copied
 //! from.
@@ -35,8 +38,9 @@ const WORTH: usize = 4;
 /// An immediate costs a test; otherwise the two regions are looked up and compared.
 ///
 /// # Errors
-/// [`Error::Frozen`], or [`Error::OutOfMemory`] in a repair; the slot is unchanged then. A store of an
-/// immediate into a frozen region is undefined; checked builds report it.
+/// [`Error::Frozen`], [`Error::OutOfMemory`] in a repair, or [`Error::OutsideRegion`] when the container
+/// lies in no region and the value in one; the slot is unchanged then. A store of an immediate into a
+/// frozen region is undefined; checked builds report it.
 ///
 /// # Safety
 /// `slot` is a slot of the live object `container`; the value is alive; the calling thread owns both
@@ -87,7 +91,7 @@ pub(crate) unsafe fn writable(r: *mut Control) -> Result<(), Error> {
     if unsafe { !r.is_null() && (*r).frozen } { Err(Error::Frozen) } else { Ok(()) }
 }
 
-/// The value, or a copy of it, such that it may be stored in `r`.
+/// The value, or a copy of it, such that it may be stored in `r`; null for what lies in no region.
 #[inline]
 pub(crate) unsafe fn admit(r: *mut Control, value: Raw) -> Result<Raw, Error> {
     let Some(p) = value.pointer() else { return Ok(value) };
@@ -102,9 +106,13 @@ pub(crate) unsafe fn admit(r: *mut Control, value: Raw) -> Result<Raw, Error> {
 #[cold]
 #[inline(never)]
 unsafe fn admit_from(r: *mut Control, from: *mut Control, value: Raw) -> Result<Raw, Error> {
-    // SAFETY: the callers' contract; a null region (static data) is outlived by nothing but itself.
+    // Static data outlives every region, and there is no region to copy to.
+    if r.is_null() {
+        return Err(Error::OutsideRegion);
+    }
+    // SAFETY: the callers' contract.
     unsafe {
-        if r.is_null() || outlives(from, r) {
+        if outlives(from, r) {
             return Ok(value);
         }
         (*r).repairs += 1;

@@ -289,7 +289,8 @@ pub unsafe fn entry(dict: *mut u64, i: usize) -> Result<Option<(Raw, Raw)>, Erro
 /// region.
 ///
 /// # Errors
-/// [`Error::NotAKey`], [`Error::OutOfMemory`], or [`Error::Frozen`]; the dictionary is unchanged then.
+/// [`Error::NotAKey`], [`Error::OutOfMemory`], [`Error::Frozen`], or [`Error::OutsideRegion`] when the
+/// dictionary lies in no region and would grow or hold what lies in one; it is unchanged then.
 ///
 /// # Safety
 /// `dict` is a live dictionary, key and value are alive; the calling thread owns their regions.
@@ -384,6 +385,9 @@ unsafe fn roomy(r: *mut Control, old: Table) -> Result<Table, Error> {
             ptr::write_bytes(old.index(), 0, old.index_len());
             rehash(old, old);
             return Ok(old);
+        }
+        if r.is_null() {
+            return Err(Error::OutsideRegion);
         }
         let capacity = 2 * old.capacity();
         if capacity > MAX_ENTRIES {

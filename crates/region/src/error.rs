@@ -13,7 +13,7 @@ pub enum Error {
     WrongType,
     /// The index is not below the length.
     OutOfBounds,
-    /// The slot does not lie in a region yet.
+    /// The container lies in no region, so it would outlive what it is to hold.
     OutsideRegion,
     /// A root, a tether or a child still holds the region, so it cannot be handed on.
     Held,
@@ -29,7 +29,9 @@ impl core::fmt::Display for Error {
             Error::Frozen => "the region is frozen and read-only; copy the value to change it",
             Error::WrongType => "the value is not of the type this is for",
             Error::OutOfBounds => "the index is not below the length",
-            Error::OutsideRegion => "the slot is in no region; allocate its struct in one first",
+            Error::OutsideRegion => {
+                "the container is in no region and would outlive the value; allocate it in one first"
+            }
             Error::Held => "a root, a tether or a child still holds the region; drop it first",
         })
     }

@@ -307,3 +307,75 @@ fn a_move_out_of_a_merged_region_leaves_its_heirs_objects() {
         life::exit(heir);
     }
 }
+
+/// An object outside all regions, as a compiler emits for a constant.
+#[repr(C, align(8))]
+struct Constant<const WORDS: usize>([Raw; WORDS]);
+
+impl<const WORDS: usize> Constant<WORDS> {
+    fn new(id: u32, len: usize) -> Constant<WORDS> {
+        let mut words = [Raw::NIL; WORDS];
+        words[0] = Raw(allod_region::value::Header::with_len(id, len).0);
+        Constant(words)
+    }
+
+    fn object(&mut self) -> *mut u64 {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
+#[test]
+fn a_container_outside_all_regions_refuses_what_lies_in_one() {
+    use allod_region::{Error, Frozen, types};
+    let (mut pair, mut array) =
+        (Constant::<3>::new(types::PAIR, 0), Constant::<3>::new(types::ARRAY, 2));
+    let (pair, array) = (pair.object(), array.object());
+    let r = Region::new();
+    let frozen = Frozen::build(|r| r.string("goes, too"));
+    // SAFETY: the containers are alive, and what is stored in them is used while it is.
+    unsafe {
+        let slots = [pair.add(1), pair.add(2), array.add(1), array.add(2)].map(|p| p.cast::<Raw>());
+        for (i, slot) in slots.into_iter().enumerate() {
+            let container = if i < 2 { pair } else { array };
+            for dies in [r.string("dies"), r.boxed_int(1), frozen.get()] {
+                for store in [barrier::store, barrier::store_checked] {
+                    let stored = store(container, slot, dies.raw());
+                    assert_eq!((stored, *slot), (Err(Error::OutsideRegion), Raw::NIL));
+                }
+            }
+            // What lives for ever may be stored: immediates, symbols, and other constants.
+            let symbol = Value::symbol("stays").raw();
+            for stays in [Raw::TRUE, symbol, Raw::object(array), Raw::NIL] {
+                assert_eq!(barrier::store(container, slot, stays), Ok(stays));
+                assert_eq!(*slot, stays);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dictionary_outside_all_regions_refuses_what_lies_in_one_and_does_not_grow() {
+    use allod_region::{Error, types};
+    let r = Region::new();
+    let model = r.dict(4);
+    const WORDS: usize = 2 + 3 + 2 * 4;
+    // SAFETY: an empty dictionary and its table, as they lie in a region, in memory of the test's own.
+    unsafe {
+        let p = model.raw().pointer().unwrap();
+        let mut words = *p.cast::<[u64; WORDS]>();
+        let d = words.as_mut_ptr();
+        *d.add(1) = d.add(2) as u64;
+        assert_eq!(Raw::object(d).type_id(), types::DICT);
+        let (key, dies) = (Raw::small_wrapping, r.string("dies").raw());
+        assert_eq!(dict::set(d, key(1), dies), Err(Error::OutsideRegion));
+        assert_eq!(dict::set(d, dies, Raw::NIL), Err(Error::OutsideRegion));
+        assert_eq!(dict::len(d), 0);
+        for i in 0..4 {
+            assert_eq!(dict::set(d, key(i), Raw::TRUE), Ok(()));
+        }
+        assert_eq!(dict::set(d, key(4), Raw::TRUE), Err(Error::OutsideRegion));
+        assert_eq!(dict::set(d, key(3), Raw::NIL), Ok(()));
+        assert_eq!(dict::remove(d, key(0)), Ok(Some(Raw::TRUE)));
+        assert_eq!((dict::len(d), dict::get(d, key(3))), (3, Some(Raw::NIL)));
+    }
+}

@@ -343,7 +343,8 @@ static inline const char *allod_text(allod_value v) {
 
 /* Stores `v` in a slot of the object `container`. When `v`'s region does not outlive the container's,
  * what `v` reaches is copied there, or its region merged. Returns what was stored; ALLOD_EMPTY, with
- * the slot unchanged, when memory is out (ENOMEM) or the container is frozen (EPERM). */
+ * the slot unchanged, when memory is out (ENOMEM), when the container is frozen (EPERM), or when it lies in
+ * no region and `v` in one (EINVAL): static data outlives every region. */
 allod_value allod_store_object(allod_value container, allod_value *slot, allod_value v);
 static inline allod_value allod_store(allod_value container, allod_value *slot, allod_value v) {
     if (!allod_is_object(v)) return *slot = v;
@@ -427,7 +428,8 @@ static inline allod_value allod_dict_get(allod_value dict, allod_value key) {
 static inline bool allod_dict_contains(allod_value dict, allod_value key) {
     return allod_dict_get(dict, key) != ALLOD_EMPTY;
 }
-/* False with errno EINVAL for what cannot be a key, ENOMEM, or EPERM for a frozen dictionary. */
+/* False with errno EINVAL for what cannot be a key, ENOMEM, EPERM for a frozen dictionary, or EINVAL as for
+ * allod_store. */
 bool allod_dict_set(allod_value dict, allod_value key, allod_value v);
 /* The value that was there; ALLOD_EMPTY for none. */
 allod_value allod_dict_remove(allod_value dict, allod_value key);
