@@ -33,6 +33,7 @@ unsafe impl Sync for Roots {}
 static ROOTS: Roots = Roots(UnsafeCell::new(Known { slots: Map::new(), held: Map::new() }));
 
 fn known<R>(f: impl FnOnce(&mut Known) -> R) -> R {
+    crate::forks::prepare();
     // SAFETY: the lock is held.
     LOCK.with(|| f(unsafe { &mut *ROOTS.0.get() }))
 }

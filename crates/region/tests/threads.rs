@@ -154,3 +154,40 @@ fn a_forked_child_goes_on_with_its_regions_whatever_other_threads_did() {
         assert_eq!(list.iter().count(), 10_000);
     });
 }
+
+#[test]
+fn children_of_thousands_of_forks_find_every_lock_free() {
+    let _alone = alone();
+    let stop = AtomicBool::new(false);
+    thread::scope(|s| {
+        for t in 0..2u32 {
+            let stop = &stop;
+            s.spawn(move || {
+                let record = allod_region::types::Type::fixed(c"of a thread", 1, 0);
+                for n in 0.. {
+                    if stop.load(Relaxed) {
+                        break;
+                    }
+                    // More than the thread's pool holds and its caches keep: all go through the locks.
+                    let regions: Vec<Region> = (0..60).map(|_| Region::new()).collect();
+                    regions.iter().for_each(|r| _ = r.memory(600, 8));
+                    Value::symbol(&format!("symbol {t} {}", n % 50_000));
+                    if n % 64 == 0 && n < 64 * 4000 {
+                        allod_region::types::register(&record).unwrap();
+                    }
+                }
+            });
+        }
+        let well = (0..3000).all(|i| {
+            forked(|| {
+                let regions: Vec<Region> = (0..50).map(|_| Region::new()).collect();
+                regions.iter().for_each(|r| _ = r.memory(600, 8));
+                let record = allod_region::types::Type::fixed(c"of a child", 1, 0);
+                Value::symbol(&format!("child {i}")).as_symbol().is_some()
+                    && allod_region::types::register(&record).is_ok()
+            })
+        });
+        stop.store(true, Relaxed);
+        assert!(well, "a child failed, or a lock was left locked there");
+    });
+}
