@@ -528,7 +528,7 @@ unsafe fn free_chunks(r: *mut Control) {
 }
 
 /// Makes a region read-only for good: nothing can be allocated in it, and stores into it are refused.
-/// What it needs to be shared between threads. Owner only.
+/// What it needs to be shared between threads. Owner only; idempotent.
 ///
 /// # Safety
 /// The calling thread owns `r`, which is not merged into another.
@@ -536,6 +536,9 @@ pub unsafe fn freeze(r: *mut Control) {
     // SAFETY: the caller's contract.
     unsafe {
         check_owner(r, "freeze");
+        if (*r).frozen {
+            return;
+        }
         chunk::retire(r);
         (*r).first = (*r).cursor;
         (*r).limit = (*r).cursor;

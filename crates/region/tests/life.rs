@@ -1,7 +1,9 @@
 //! The life of regions: pool, references, tethers, and what holds what.
 
 use allod_region::counts::State;
-use allod_region::{Error, Frozen, Message, Region, Root, Value, life, objects};
+use allod_region::{
+    Error, Frozen, Message, Raw, Region, Root, Value, batch, control, life, objects,
+};
 
 /// Checked builds keep regions that are gone for longer.
 const CHECKED: bool = cfg!(any(debug_assertions, feature = "validate"));
@@ -331,5 +333,25 @@ fn regions_in_thread_locals_end_with_their_thread() {
     thread_local!(static LAST: Last = Last(Region::new()));
     for _ in 0..100 {
         std::thread::spawn(|| LAST.with(|l| _ = l.0.string("used"))).join().unwrap();
+    }
+}
+
+#[test]
+fn a_region_frozen_twice_is_frozen_once() {
+    for objects_made in [0, 5, 100, 10_000] {
+        // SAFETY: the region is this thread's and held by a reference.
+        unsafe {
+            let r = life::create();
+            let list = batch::list(r, objects_made, |i| Raw::small_wrapping(i as i64));
+            life::retain(r);
+            let before = control::accounting(r);
+            life::freeze(r);
+            life::freeze(r);
+            assert_eq!(control::accounting(r), before);
+            life::exit(r);
+            let list = Value::from_raw(list);
+            assert!(list.iter().map(|v| v.as_int().unwrap()).eq(0..objects_made as i64));
+            life::release(r);
+        }
     }
 }
