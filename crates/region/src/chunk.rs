@@ -128,7 +128,8 @@ fn take(size: ChunkSize) -> *mut Chunk {
             return ptr::null_mut();
         };
         let c: *mut Chunk = s.start.cast();
-        (*c).dir.mul = 0;
+        // Whole, and without a region, before the map leads there.
+        (&raw mut (*c).dir).write(OneSlot { mul: 0, owner: AtomicPtr::new(ptr::null_mut()) });
         (*c).owner = &raw const (*c).dir.owner;
         (*c).limit = s.start.add(s.len);
         span::set_owner(s.start, (&raw mut (*c).dir).cast());
@@ -178,7 +179,7 @@ pub unsafe fn bump_slow(r: *mut Control, size: usize) -> *mut u8 {
 /// [`bump_aligned`](crate::control::bump_aligned) when the block does not fit.
 ///
 /// # Safety
-/// As for `bump_aligned`; `size` is a multiple of 8.
+/// As for `bump_aligned`; `size` is a multiple of 8 and `align` at least 8.
 #[cold]
 #[inline(never)]
 pub unsafe fn bump_aligned_slow(r: *mut Control, size: usize, align: usize) -> *mut u8 {

@@ -263,8 +263,8 @@ unsafe fn roomy_table() -> Option<*mut Table> {
             return None;
         }
         (*new).mask = more - 1;
-        let entries: *const AtomicPtr<u64> = (&raw const (*old).entries).cast();
         for i in 0..slots {
+            let entries: *const AtomicPtr<u64> = (&raw const (*old).entries).cast();
             let p = (*entries.add(i)).load(Relaxed);
             if !p.is_null()
                 && let Err(place) = find(new, *p.add(1), name(p))
