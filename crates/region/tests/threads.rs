@@ -178,7 +178,7 @@ fn children_of_thousands_of_forks_find_every_lock_free() {
                 }
             });
         }
-        let well = (0..3000).all(|i| {
+        let well = (0..2000).all(|i| {
             forked(|| {
                 let regions: Vec<Region> = (0..50).map(|_| Region::new()).collect();
                 regions.iter().for_each(|r| _ = r.memory(600, 8));
