@@ -95,7 +95,8 @@ pub(crate) unsafe fn writable(r: *mut Control) -> Result<(), Error> {
 #[inline]
 pub(crate) unsafe fn admit(r: *mut Control, value: Raw) -> Result<Raw, Error> {
     let Some(p) = value.pointer() else { return Ok(value) };
-    let from = region_of(p.cast());
+    // SAFETY: the callers' value is alive.
+    let from = unsafe { region_of(p.cast()) };
     if from == r || from.is_null() {
         return Ok(value);
     }

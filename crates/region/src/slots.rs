@@ -342,8 +342,12 @@ fn owner_word(p: *const u8) -> *const AtomicPtr<Control> {
 ///
 /// Five dependent loads and a multiplication. The memory itself is read only when it is the first
 /// line of a large chunk.
+///
+/// # Safety
+/// No other thread takes apart the region that holds `p` meanwhile: `p` lies in a live region, in one that
+/// only the calling thread can end, or in no region's memory.
 #[inline]
-pub fn region_of(p: *const u8) -> *mut Control {
+pub unsafe fn region_of(p: *const u8) -> *mut Control {
     let word = owner_word(p);
     if word.is_null() {
         return ptr::null_mut();

@@ -199,7 +199,8 @@ impl<'r> Slot<'r> {
     /// [`Error::OutsideRegion`] while the struct has not been allocated in a region, or what the
     /// barrier reports.
     pub fn set(&self, v: Value<'_>) -> Result<Value<'r>, Error> {
-        let r = region_of((&raw const *self).cast());
+        // SAFETY: the slot is alive, and so is the region that it lies in, if it does.
+        let r = unsafe { region_of((&raw const *self).cast()) };
         if r.is_null() {
             return Err(Error::OutsideRegion);
         }

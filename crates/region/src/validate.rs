@@ -111,7 +111,8 @@ pub(crate) unsafe fn prove_closed(r: *mut Control, values: &[Raw]) {
     let mut stack: Stack<*mut u64> = Stack::new();
     let mut meet = |value: Raw, from: u32, stack: &mut Stack<*mut u64>| {
         let Some(p) = value.pointer() else { return };
-        let owner = region_of(p.cast());
+        // SAFETY: values that are reachable lie in live regions, or in the one that is being left.
+        let owner = unsafe { region_of(p.cast()) };
         if owner == r {
             // SAFETY: type ids of live objects are registered.
             let name = unsafe { types::record(from) }.name();

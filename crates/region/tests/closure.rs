@@ -7,7 +7,8 @@ use allod_region::{
 use allod_region_derive::Trace;
 
 fn home(v: Value<'_>) -> *mut allod_region::Control {
-    region_of(v.raw().0 as *const u8)
+    // SAFETY: the value is alive.
+    unsafe { region_of(v.raw().0 as *const u8) }
 }
 
 #[derive(Trace)]
@@ -78,7 +79,8 @@ fn closed(v: Value<'_>, r: *mut allod_region::Control) -> bool {
     let (mut todo, mut met) = (vec![v.raw()], std::collections::HashSet::new());
     while let Some(v) = todo.pop() {
         let Some(p) = v.pointer() else { continue };
-        let at = region_of(p.cast());
+        // SAFETY: what a value reaches is alive.
+        let at = unsafe { region_of(p.cast()) };
         if at.is_null() || !met.insert(p) {
             continue;
         }

@@ -74,7 +74,9 @@ fn a_thousand_regions_open_at_once_are_each_their_own() {
             regions.iter().enumerate().map(|(i, r)| r.boxed_int(i as i64)).collect();
         for (i, (r, v)) in regions.iter().zip(&ints).enumerate() {
             assert_eq!(v.as_int(), Some(i as i64));
-            assert_eq!(allod_region::region_of(v.raw().pointer().unwrap().cast()), r.control());
+            // SAFETY: the value is alive.
+            let home = unsafe { allod_region::region_of(v.raw().pointer().unwrap().cast()) };
+            assert_eq!(home, r.control());
         }
         // Every other first, so that blocks go back in another order than they came.
         let (even, odd): (Vec<_>, Vec<_>) =

@@ -57,7 +57,9 @@ fn without_memory() {
     let whole = |r: &Region| {
         assert_eq!(kept.car().unwrap().as_str(), Some("kept"));
         assert_eq!(kept.cdr().unwrap().car().unwrap().as_float(), Some(1.0));
-        assert_eq!(allod_region::region_of(kept.raw().0 as *const u8), r.control());
+        // SAFETY: the value is alive.
+        let home = unsafe { allod_region::region_of(kept.raw().0 as *const u8) };
+        assert_eq!(home, r.control());
     };
     until_out(|| r.try_memory(1 << 20, 8).map(|_| ()));
     until_out(|| r.try_memory(4096, 4096).map(|_| ()));

@@ -164,7 +164,8 @@ fn same(whole: &HashMap<u64, Whole>, roots: &[Raw], copies: &[Raw], home: *mut C
         }
         assert_eq!(back.insert(b, a), None, "two objects have become one");
         let p = b as *mut u64;
-        assert_eq!(region_of(p.cast()), home);
+        // SAFETY: the copy is alive.
+        assert_eq!(unsafe { region_of(p.cast()) }, home);
         // SAFETY: the copy is alive; it has its original's length, or the headers differ.
         unsafe {
             assert_eq!(*p, words[0], "a header has changed");

@@ -154,7 +154,8 @@ bool allod_region_splice(allod_region *r, allod_region *heir);
 /* Hand a region that nothing else holds to another thread: detach here, adopt there. */
 bool allod_region_detach(allod_region *r);
 void allod_region_adopt(allod_region *r);
-/* The region whose memory holds `p`; NULL for symbols, immediates and everything else. */
+/* The region whose memory holds `p`; NULL for symbols, immediates and everything else. No other thread may
+ * end that region meanwhile. */
 allod_region *allod_region_of(const void *p);
 /* True when `a` lives at least as long as `b`. */
 bool allod_region_outlives(allod_region *a, allod_region *b);

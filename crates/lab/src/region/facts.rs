@@ -41,7 +41,9 @@ fn kinds() -> [(&'static str, Make); 3] {
 fn in_block(r: &Region, v: Value<'_>) -> bool {
     let control = r.control();
     v.raw().pointer().is_some_and(|p| {
-        region_of(p.cast()) == control && (p as usize).wrapping_sub(control as usize) < BLOCK_BYTES
+        // SAFETY: the value is alive.
+        let home = unsafe { region_of(p.cast()) };
+        home == control && (p as usize).wrapping_sub(control as usize) < BLOCK_BYTES
     })
 }
 

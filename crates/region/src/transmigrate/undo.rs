@@ -147,7 +147,8 @@ impl Mover<'_> {
     /// Puts a copied object's header back and puts the object on the stack, in its copy's memory.
     unsafe fn put_back_one(&mut self, value: Raw, stack: &mut *mut u64) {
         let Some(p) = value.pointer() else { return };
-        if region_of(p.cast()).is_null() {
+        // SAFETY: as in `put_back`; the callers' value is alive.
+        if unsafe { region_of(p.cast()).is_null() } {
             return;
         }
         // SAFETY: as in `put_back`; a copy of more than its header has room for link and address.

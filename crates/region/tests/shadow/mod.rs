@@ -223,7 +223,8 @@ impl Model {
 
     /// Whether objects in the region block `control` count as those of the region `i`.
     fn memory_is_of(&self, control: *mut Control, i: usize) -> bool {
-        region_of(control.cast::<u8>().wrapping_add(128)) == self.area(i).control
+        // SAFETY: regions of this thread, which ends them itself.
+        unsafe { region_of(control.cast::<u8>().wrapping_add(128)) == self.area(i).control }
     }
 
     fn merged(&mut self, from: usize, into: usize) {
@@ -279,7 +280,8 @@ impl Model {
             );
             let v = value(node.raw);
             let home = self.area(self.home(node.home)).control;
-            assert_eq!(region_of(node.raw.0 as *const u8), home);
+            // SAFETY: as above.
+            assert_eq!(unsafe { region_of(node.raw.0 as *const u8) }, home);
             match &node.content {
                 Content::Int(i) => assert_eq!(v.as_int(), Some(*i)),
                 Content::Float(f) => assert_eq!(v.as_float().map(f64::to_bits), Some(*f)),
