@@ -47,7 +47,7 @@ const fn threaded(name: &'static str, about: &'static str) -> Workload {
 }
 
 /// All workloads, in the order of the table.
-pub const WORKLOADS: [Workload; 23] = [
+pub const WORKLOADS: [Workload; 29] = [
     single("random-mixed", "400 slots, 16-1040 bytes: a random one is freed and allocated anew"),
     single("band-mix", "400 slots, 257-2048 bytes (bands B4 to B6 by their widths)"),
     single("slots-20k", "20,000 slots, 16-1040 bytes: more than the caches hold"),
@@ -69,6 +69,12 @@ pub const WORKLOADS: [Workload; 23] = [
     single("calloc", "400 slots, 16-2048 bytes, zeroed"),
     single("aligned", "400 slots, 16-2048 bytes aligned to 32-4096"),
     single("blocks-8k-600k", "64 slots, 8-600 KiB, first and last word touched"),
+    single("medium-25k", "80 MB in blocks of 25,000 bytes, then all freed; first word written"),
+    single("medium-25k-whole", "the same, every block written whole"),
+    single("medium-150k", "80 MB in blocks of 150,000 bytes, then all freed; first word written"),
+    single("medium-150k-whole", "the same, every block written whole"),
+    single("medium-400k", "80 MB in blocks of 400,000 bytes, then all freed; first word written"),
+    single("medium-400k-whole", "the same, every block written whole"),
     single("large", "16 slots, 256 KiB-4 MiB, every page touched"),
     threaded("producer-consumer", "half of the threads only allocate, the others only free"),
     threaded("larson", "servers: blocks wander between threads, threads replace each other"),

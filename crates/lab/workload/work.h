@@ -35,6 +35,7 @@ typedef void workload_fn(struct work *);
 
 workload_fn random_mixed, band_mix, slots_20k, blocks_8k_600k, zeroed, aligned, large;
 workload_fn pairs, batch_40, fifo_700, lifo, fifo;
+workload_fn medium, medium_whole;
 workload_fn realloc_grow, realloc_64m;
 workload_fn producer_consumer, larson, thread_churn;
 workload_fn burst_idle;
