@@ -261,6 +261,34 @@ fn bench_heap_measures_and_writes_json() {
     assert!(report.get("failures").is_none(), "{report}");
 }
 
+#[test]
+fn bench_heap_reports_latency_by_quantile_beside_a_burst_of_medium_blocks() {
+    let file = Scratch::new("latency.json");
+    let arguments = ["bench", "heap", "--quick", "--scale", "0.02", "--runs", "3"];
+    let chosen = ["--only", "latency,medium-150k-whole", "--subjects", "allod,system"];
+    let output = run(&[&arguments[..], &chosen, &["--json", file.name()]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    for word in ["medium-150k-whole", "Latency: ", "p99.99", "longest"] {
+        assert!(stdout(&output).contains(word), "{word} in {}", stdout(&output));
+    }
+    let report = file.json();
+    assert!(report.get("failures").is_none(), "{report}");
+    let of = |list: &str, suite: &str, subject: &str| -> Vec<Value> {
+        let all = report[list].as_array().unwrap().iter();
+        all.filter(|r| r["suite"] == suite && r["subject"] == subject).cloned().collect()
+    };
+    for subject in ["allod", "system", "null"] {
+        assert_eq!(of("results", "heap", subject).len(), 2, "{report}");
+        let rows = of("results", "heap-latency", subject);
+        assert_eq!(rows.len(), 5, "{report}");
+        assert!(rows.iter().all(|r| r["unit"] == "ns/20 ops"));
+        let times: Vec<f64> = rows.iter().map(|r| r["median"].as_f64().unwrap()).collect();
+        assert!(times.is_sorted(), "{subject}: {times:?}");
+    }
+    // Five quantiles against the baseline, and no mean over them.
+    assert_eq!(of("comparisons", "heap-latency", "allod").len(), 5, "{report}");
+}
+
 /// With the feature `peers`, every allocator that was built runs every workload.
 #[cfg(feature = "peers")]
 #[test]

@@ -21,6 +21,10 @@ use std::time::Duration;
 pub const SUITE: &str = "heap";
 /// The suite of memory still held one second after a burst, in KiB above the start.
 pub const KEPT: &str = "heap-kept";
+/// The suite of how long groups of 20 operations take, by quantile.
+pub const LATENCY: &str = "heap-latency";
+/// The quantiles of that suite, as its workloads are called.
+pub const QUANTILES: [&str; 5] = ["p50", "p99", "p99.9", "p99.99", "longest"];
 /// The name of the null subject.
 pub const NULL: &str = "null";
 
@@ -47,7 +51,7 @@ const fn threaded(name: &'static str, about: &'static str) -> Workload {
 }
 
 /// All workloads, in the order of the table.
-pub const WORKLOADS: [Workload; 29] = [
+pub const WORKLOADS: [Workload; 30] = [
     single("random-mixed", "400 slots, 16-1040 bytes: a random one is freed and allocated anew"),
     single("band-mix", "400 slots, 257-2048 bytes (bands B4 to B6 by their widths)"),
     single("slots-20k", "20,000 slots, 16-1040 bytes: more than the caches hold"),
@@ -80,6 +84,10 @@ pub const WORKLOADS: [Workload; 29] = [
     threaded("larson", "servers: blocks wander between threads, threads replace each other"),
     threaded("thread-churn", "threads that live for 64 allocations"),
     single("burst-idle", "120 MiB in small blocks, all freed, then idle for a second"),
+    threaded(
+        "latency",
+        "groups of 20 operations timed while another thread fills and frees memory",
+    ),
 ];
 
 /// What to measure.
@@ -110,6 +118,10 @@ pub struct Measured {
     pub null: Samples,
     /// KiB still held one second after a burst, above the start.
     pub kept: Samples,
+    /// Nanoseconds per group of 20 operations, by quantile.
+    pub latency: Samples,
+    /// The same on the null subject: the clock's own cost and the loop's.
+    pub null_latency: Samples,
     /// The share of a burst that went back, by subject, from 0 to 1; one value a round.
     pub given_back: Vec<(String, Vec<f64>)>,
 }
@@ -146,6 +158,11 @@ pub fn run(request: &Request, mut progress: impl FnMut(&Step)) -> Result<Measure
         for subject in &subjects {
             // Results are reported in this order, whatever order they are measured in.
             measured.samples(subject).cell(workload.name, &subject.name);
+            if workload.name == "latency" {
+                for name in QUANTILES {
+                    measured.latencies(subject).cell(name, &subject.name);
+                }
+            }
         }
         for turn in schedule::interleaved(bench.rounds(workload) + 1, subjects.len(), 0x5EED) {
             let subject = &subjects[turn.subject];
@@ -206,6 +223,8 @@ struct Answer {
     ns_per_operation: f64,
     kept_kib: f64,
     given_back: f64,
+    /// In the order of [`QUANTILES`]; only `latency` has them.
+    quantiles: Option<[f64; 5]>,
 }
 
 fn answer(subject: &Subject, used: &Used) -> Result<Answer, String> {
@@ -229,7 +248,16 @@ fn answer(subject: &Subject, used: &Used) -> Result<Answer, String> {
         ns_per_operation: number("ns")?.max(1.0) / number("operations")?,
         kept_kib,
         given_back: 1.0 - kept_kib / (peak - before).max(1.0),
+        quantiles: quantiles(&used.stdout),
     })
+}
+
+fn quantiles(stdout: &str) -> Option<[f64; 5]> {
+    let mut found = [0.0; 5];
+    for (value, name) in found.iter_mut().zip(QUANTILES) {
+        *value = field(stdout, name).parse().ok()?;
+    }
+    Some(found)
 }
 
 impl Measured {
@@ -238,6 +266,8 @@ impl Measured {
             time: Samples::new(SUITE, "ns/op"),
             null: Samples::new(SUITE, "ns/op"),
             kept: Samples::new(KEPT, "KiB"),
+            latency: Samples::new(LATENCY, "ns/20 ops"),
+            null_latency: Samples::new(LATENCY, "ns/20 ops"),
             given_back: Vec::new(),
         }
     }
@@ -246,12 +276,20 @@ impl Measured {
         if subject.name == NULL { &mut self.null } else { &mut self.time }
     }
 
+    fn latencies(&mut self, subject: &Subject) -> &mut Samples {
+        if subject.name == NULL { &mut self.null_latency } else { &mut self.latency }
+    }
+
     fn record(&mut self, workload: &Workload, subject: &Subject, used: &Used, warm_up: bool) {
         let cell = self.samples(subject).cell(workload.name, &subject.name);
         let answer = match answer(subject, used) {
             Ok(answer) => answer,
             Err(why) => {
                 cell.failure = Some(why);
+                if workload.name == "latency" {
+                    // Its earlier rounds have no partners any more.
+                    self.latencies(subject).cells.retain(|c| c.subject != subject.name);
+                }
                 return;
             }
         };
@@ -260,6 +298,9 @@ impl Measured {
         }
         cell.costs.push(answer.ns_per_operation);
         cell.peak_rss_kib.push(used.peak_rss_kib);
+        for (name, ns) in QUANTILES.iter().zip(answer.quantiles.into_iter().flatten()) {
+            self.latencies(subject).cell(name, &subject.name).costs.push(ns);
+        }
         if workload.name == "burst-idle" && subject.name != NULL {
             self.kept.cell(workload.name, &subject.name).costs.push(answer.kept_kib);
             match self.given_back.iter_mut().find(|(name, _)| *name == subject.name) {
@@ -301,6 +342,9 @@ impl Measured {
                     &format!("{name} gave {share} % of a burst back in a second of idleness.\n");
             }
         }
+        if !self.latency.cells.is_empty() {
+            text += &latency_tables(&table);
+        }
         text + &table.losses()
     }
 
@@ -310,13 +354,28 @@ impl Measured {
         self.time.report_to(&mut report, baseline, threshold);
         self.null.results_to(&mut report);
         self.kept.results_to(&mut report);
+        self.latency.rows_to(&mut report, baseline, threshold);
+        self.null_latency.results_to(&mut report);
         report
     }
+}
+
+fn latency_tables(heap: &SuiteTable) -> String {
+    let table = SuiteTable { suite: LATENCY, workloads: QUANTILES.to_vec(), ..heap.clone() };
+    format!(
+        "\nLatency: nanoseconds per group of 20 operations while another thread fills and frees\n\
+         memory, medians of the rounds. The column \"{NULL}\" holds the clock's own cost.\n\n{}\n\
+         Times shorter than {}'s.\n\n{}\n",
+        table.time(),
+        table.baseline,
+        table.ratio_rows()
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::GEOMETRIC_MEAN;
 
     #[test]
     fn names_are_unique_and_found() {
@@ -343,8 +402,44 @@ mod tests {
         };
         let report = run(&request, |_| {}).unwrap().report("system", 0.01);
         assert_eq!(report.failures, []);
-        assert_eq!(report.results.len(), 2 * quick.len());
-        assert!(report.results.iter().all(|r| r.summary.median > 0.0 && r.peak_rss_kib > Some(0)));
+        assert_eq!(report.results.iter().filter(|r| r.suite == SUITE).count(), 2 * quick.len());
+        assert!(report.results.iter().all(|r| r.summary.median > 0.0));
+        assert!(report.results.iter().all(|r| r.suite != SUITE || r.peak_rss_kib > Some(0)));
+    }
+
+    #[test]
+    fn latency_reports_every_quantile_in_order_and_no_mean_of_them() {
+        let subjects = ["system", "again"].map(|name| Subject {
+            name: name.into(),
+            library: None,
+            origin: String::new(),
+        });
+        let request = Request {
+            subjects: &subjects,
+            baseline: "system",
+            workloads: &workloads(&["latency".into()]).unwrap(),
+            runs: 3,
+            scale: 0.003,
+            threads: 2,
+            threshold: 0.01,
+        };
+        let measured = run(&request, |_| {}).unwrap();
+        let report = measured.report("system", 0.01);
+        for subject in ["system", "again", NULL] {
+            let row = |q| report.result(LATENCY, q, subject).expect(q).summary.median;
+            let times = QUANTILES.map(row);
+            assert!(times[0] >= 20.0 && times.is_sorted(), "{subject}: {times:?}");
+        }
+        assert!(report.comparison(LATENCY, "p99.9", "again").is_some());
+        assert!(report.comparison(LATENCY, GEOMETRIC_MEAN, "again").is_none());
+        assert!(measured.tables(&request, &report).contains("the clock's own cost"));
+    }
+
+    #[test]
+    fn quantiles_are_read_only_when_all_are_there() {
+        let all = "p50=300\np99=400\np99.9=500\np99.99=600\nlongest=70000\n";
+        assert_eq!(quantiles(all), Some([300.0, 400.0, 500.0, 600.0, 70000.0]));
+        assert_eq!(quantiles("ns=5\np50=300\n"), None);
     }
 
     /// The null subject under another name is an allocator whose blocks overlap. Not in

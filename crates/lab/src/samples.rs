@@ -74,6 +74,15 @@ impl Samples {
         }
     }
 
+    /// Adds summaries, comparisons and failures, without a mean: for rows that are views of one
+    /// measurement, such as its quantiles.
+    pub fn rows_to(&self, report: &mut Report, baseline: &str, threshold: f64) {
+        self.results_to(report);
+        for subject in self.subjects().into_iter().filter(|s| *s != baseline) {
+            self.compare_rows_to(report, subject, baseline, threshold);
+        }
+    }
+
     /// The suite of peak memory, whose comparisons say how many times leaner a subject is.
     pub fn peak_suite(suite: &str) -> String {
         format!("{suite}-peak")
@@ -130,6 +139,27 @@ impl Samples {
     /// The mean over the suite is left out for a subject that lost a row the baseline has: a mean
     /// over fewer rows would flatter it.
     fn compare_to(&self, report: &mut Report, subject: &str, baseline: &str, threshold: f64) {
+        let (ratios, lost) = self.compare_rows_to(report, subject, baseline, threshold);
+        if ratios.len() > 1 && !lost {
+            let ratio = stats::geometric(&ratios, threshold);
+            report.comparisons.push(Comparison::new(
+                &self.suite,
+                GEOMETRIC_MEAN,
+                subject,
+                baseline,
+                ratio,
+            ));
+        }
+    }
+
+    /// Gives the paired ratios of each row that both have, and whether the subject lost a row.
+    fn compare_rows_to(
+        &self,
+        report: &mut Report,
+        subject: &str,
+        baseline: &str,
+        threshold: f64,
+    ) -> (Vec<Vec<f64>>, bool) {
         let mut ratios = Vec::new();
         let mut lost = false;
         for workload in self.workloads() {
@@ -148,16 +178,7 @@ impl Samples {
                 ratio,
             ));
         }
-        if ratios.len() > 1 && !lost {
-            let ratio = stats::geometric(&ratios, threshold);
-            report.comparisons.push(Comparison::new(
-                &self.suite,
-                GEOMETRIC_MEAN,
-                subject,
-                baseline,
-                ratio,
-            ));
-        }
+        (ratios, lost)
     }
 
     fn finished(&self, workload: &str, subject: &str) -> Option<&Cell> {
@@ -212,6 +233,15 @@ mod tests {
         s.report_to(&mut report, "base", 0.01);
         assert_eq!(report.comparison("heap-peak", "a", "fast").unwrap().ratio, 1.5);
         assert!(report.result("heap-peak", "a", "fast").is_none(), "it stands in peak_rss_kib");
+    }
+
+    #[test]
+    fn rows_that_are_views_of_one_measurement_have_no_mean() {
+        let mut report = Report::new();
+        samples().rows_to(&mut report, "base", 0.01);
+        assert_eq!(report.comparison("heap", "b", "fast").unwrap().ratio, 4.0);
+        assert!(report.comparison("heap", GEOMETRIC_MEAN, "fast").is_none());
+        assert_eq!(report.results.len(), 4);
     }
 
     #[test]

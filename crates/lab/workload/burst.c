@@ -12,12 +12,7 @@ void burst_idle(struct work *w) {
         blocks[i].size = random_between(&seed, 16, 2048);
         order[i] = (uint32_t)i;
     }
-    for (uint64_t i = count - 1; i; i--) {
-        uint64_t k = next_random(&seed) % (i + 1);
-        uint32_t swap = order[i];
-        order[i] = order[k];
-        order[k] = swap;
-    }
+    shuffle(order, count, &seed);
     w->rss_before_kib = resident_kib();
     uint64_t start = now_ns();
     for (uint64_t i = 0; i < count; i++) {

@@ -44,6 +44,7 @@ static const struct {
     {"larson", larson, 0},
     {"thread-churn", thread_churn, 0},
     {"burst-idle", burst_idle, 0},
+    {"latency", latency, 0},
 };
 
 static void print(const char *text, size_t length) {
@@ -122,6 +123,10 @@ int main(int argc, char **argv) {
                          "operations=%llu\nns=%llu\nrss_before_kib=%ld\nrss_peak_kib=%ld\nrss_after_kib=%ld\n",
                          (unsigned long long)w.operations, (unsigned long long)w.ns,
                          w.rss_before_kib, w.rss_peak_kib, w.rss_after_kib);
+        static const char *const quantiles[] = {"p50", "p99", "p99.9", "p99.99", "longest"};
+        for (unsigned q = 0; q < 5 && w.group_ns[4]; q++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s=%llu\n", quantiles[q],
+                          (unsigned long long)w.group_ns[q]);
         n += describe(text + n, sizeof text - (size_t)n);
         print(text, (size_t)n);
         return 0;

@@ -29,6 +29,7 @@ struct work {
     uint64_t balance;    // words written into blocks less words read back: 0 when all were kept
     uint64_t wrong;      // blocks that were misaligned or not zeroed
     long rss_before_kib, rss_peak_kib, rss_after_kib; // burst-idle only
+    uint64_t group_ns[5]; // latency only: what 50, 99, 99.9, 99.99 and 100 % of the groups stay within
 };
 
 typedef void workload_fn(struct work *);
@@ -38,7 +39,7 @@ workload_fn pairs, batch_40, fifo_700, lifo, fifo;
 workload_fn medium, medium_whole;
 workload_fn realloc_grow, realloc_64m;
 workload_fn producer_consumer, larson, thread_churn;
-workload_fn burst_idle;
+workload_fn burst_idle, latency;
 
 // Stops with a message; for failures that are not the allocator's.
 __attribute__((noreturn)) void fail(const char *what);
@@ -63,6 +64,16 @@ ALWAYS_INLINE uint64_t next_random(uint64_t *state) {
 // A number from lo to hi, both included.
 ALWAYS_INLINE uint64_t random_between(uint64_t *state, uint64_t lo, uint64_t hi) {
     return lo + next_random(state) % (hi - lo + 1);
+}
+
+// Puts numbers into a random order.
+ALWAYS_INLINE void shuffle(uint32_t *v, uint64_t count, uint64_t *state) {
+    for (uint64_t i = count - 1; i; i--) {
+        uint64_t k = next_random(state) % (i + 1);
+        uint32_t swap = v[i];
+        v[i] = v[k];
+        v[k] = swap;
+    }
 }
 
 // How often to repeat something whose full length is `full`; at least once.
