@@ -5,13 +5,14 @@ mod tools;
 
 fn main() {
     println!("cargo:rerun-if-changed=build");
+    println!("cargo:rerun-if-changed=../../Cargo.lock");
     let mut lines = String::new();
-    for (feature, build) in peers::ALL {
+    for (feature, name, build) in peers::ALL {
         if std::env::var_os(format!("CARGO_FEATURE_{}", feature.to_uppercase())).is_none() {
             continue;
         }
         if let Some((version, library)) = build() {
-            lines += &format!("{feature}\t{version}\t{}\n", library.display());
+            lines += &format!("{name}\t{version}\t{}\n", library.display());
         }
     }
     std::fs::write(tools::out("peers.tsv"), lines).expect("the build folder is writable");

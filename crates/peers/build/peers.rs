@@ -2,32 +2,55 @@
 
 use crate::tools::{compiler, defined, package, package_version, read, run};
 use std::env::var;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Builds a peer; gives its version and library, or nothing where this build cannot have it.
 type Build = fn() -> Option<(String, PathBuf)>;
 
-/// The features and what they build.
-pub const ALL: [(&str, Build); 4] = [
-    ("mimalloc", mimalloc),
-    ("snmalloc", snmalloc),
-    ("jemalloc", jemalloc),
-    ("rpmalloc", rpmalloc),
+/// The features, the names of what they build, and how. Where two have one name, the newer is first.
+pub const ALL: [(&str, &str, Build); 5] = [
+    ("mimalloc", "mimalloc", mimalloc),
+    ("mimalloc2", "mimalloc", mimalloc2),
+    ("snmalloc", "snmalloc", snmalloc),
+    ("jemalloc", "jemalloc", jemalloc),
+    ("rpmalloc", "rpmalloc", rpmalloc),
 ];
 
-/// As mimalloc's CMakeLists.txt builds `libmimalloc.so` in release mode.
+/// mimalloc 3, with what its CMakeLists.txt finds on Linux and chooses by default.
 fn mimalloc() -> Option<(String, PathBuf)> {
-    let include = var("DEP_MIMALLOC_INCLUDE_DIR").expect("libmimalloc-sys tells its headers");
-    let include = Path::new(&include);
-    let (mut cc, library) = compiler("mimalloc", false);
-    cc.args(["-DMI_BUILD_RELEASE", "-DMI_SHARED_LIB", "-DMI_SHARED_LIB_EXPORT"])
-        .args(["-DMI_MALLOC_OVERRIDE", "-fvisibility=hidden", "-ftls-model=initial-exec"])
-        .args(["-fno-builtin-malloc", "-std=gnu11"])
-        .arg("-I")
-        .arg(include)
-        .arg(include.join("../src/static.c"));
+    build_mimalloc(
+        "mimalloc3",
+        "mimalloc",
+        &[
+            "-DMI_STATS=1",
+            "-DMI_PROFILE=1",
+            "-DMI_GUARDED=0",
+            "-DMI_DEFAULT_ALLOW_THP=2",
+            "-DMI_HAS_UNISTDH=1",
+            "-DMI_HAS_EXECINFOH=1",
+        ],
+    )
+}
+
+fn mimalloc2() -> Option<(String, PathBuf)> {
+    build_mimalloc("mimalloc", "mimalloc2", &[])
+}
+
+/// As mimalloc's CMakeLists.txt builds `libmimalloc.so` in release mode, from its single source file.
+fn build_mimalloc(folder: &str, name: &str, defaults: &[&str]) -> Option<(String, PathBuf)> {
+    let root = package("libmimalloc-sys2").join("c_src").join(folder);
+    let (mut cc, library) = compiler(name, false);
+    cc.args(["-DMI_BUILD_RELEASE", "-DMI_CMAKE_BUILD_TYPE=release", "-DMI_MALLOC_OVERRIDE"])
+        .args(["-DMI_SHARED_LIB", "-DMI_SHARED_LIB_EXPORT"])
+        .args(defaults)
+        .args(["-fvisibility=hidden", "-ftls-model=initial-exec", "-fno-builtin-malloc"])
+        .args(["-std=gnu11", "-I"])
+        .args([root.join("include"), root.join("src/static.c")]);
+    if var("CARGO_CFG_TARGET_ARCH").is_ok_and(|a| a == "aarch64") {
+        cc.arg("-march=armv8.1-a");
+    }
     run(cc);
-    let digits = defined(&include.join("mimalloc.h"), "MI_MALLOC_VERSION");
+    let digits = defined(&root.join("include/mimalloc.h"), "MI_MALLOC_VERSION");
     let number: u32 = digits.split_whitespace().next()?.parse().ok()?;
     Some((format!("{}.{}.{}", number / 10000, number / 100 % 100, number % 100), library))
 }

@@ -31,10 +31,29 @@ pub fn run(mut command: Command) {
 /// The folder of a package that this one depends on, for packages that do not tell their dependents.
 pub fn package(name: &str) -> PathBuf {
     // Offline is enough once everything has been fetched, and works without a network.
-    [&["--offline"][..], &[]]
-        .iter()
-        .find_map(|network| find_package(name, network))
+    in_registry(name)
+        .or_else(|| {
+            [&["--offline"][..], &[]].iter().find_map(|network| find_package(name, network))
+        })
         .unwrap_or_else(|| panic!("cargo metadata does not know where the sources of {name} are"))
+}
+
+/// Looks where cargo unpacks what it has downloaded: a dependency is there by the time this one is
+/// built, unless a vendored source replaces the registry.
+fn in_registry(name: &str) -> Option<PathBuf> {
+    let folder = format!("{name}-{}", locked_version(name)?);
+    let own = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cargo");
+    let cargo = std::env::var_os("CARGO_HOME").map_or_else(own, PathBuf::from);
+    let registries = std::fs::read_dir(cargo.join("registry/src")).ok()?;
+    registries.flatten().map(|entry| entry.path().join(&folder)).find(|dir| dir.is_dir())
+}
+
+/// The version of a package in Cargo.lock, where there is only one.
+fn locked_version(name: &str) -> Option<String> {
+    let lock = std::fs::read_to_string("../../Cargo.lock").ok()?;
+    let entry = format!("name = \"{name}\"\nversion = \"");
+    let mut versions = lock.split(&entry).skip(1).filter_map(|rest| rest.split('"').next());
+    versions.next().filter(|_| versions.next().is_none()).map(str::to_owned)
 }
 
 fn find_package(name: &str, network: &[&str]) -> Option<PathBuf> {

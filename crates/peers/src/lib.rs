@@ -1,8 +1,8 @@
 //! Other allocators, each as a shared library that a program can be preloaded with.
 //!
 //! They are built from the sources in their registry crates, by their authors' own release settings,
-//! with `malloc` overridden and without hardening, debugging or statistics. mimalloc is always there;
-//! the features `snmalloc`, `jemalloc` and `rpmalloc` (together: `all`) add the others.
+//! with `malloc` overridden and without hardening, debugging or statistics. mimalloc 3 is always
+//! there; the features `mimalloc2`, `snmalloc`, `jemalloc` and `rpmalloc` (together: `all`) add the others.
 //!
 //! ```
 //! let mimalloc = allod_peers::built().into_iter().find(|p| p.name == "mimalloc").unwrap();
@@ -39,13 +39,15 @@ mod tests {
 
     #[test]
     fn every_enabled_peer_was_built() {
-        let names: Vec<_> = built().iter().map(|p| p.name).collect();
-        for (name, enabled) in [
-            ("mimalloc", cfg!(feature = "mimalloc")),
-            ("snmalloc", cfg!(feature = "snmalloc")),
-            ("rpmalloc", cfg!(feature = "rpmalloc")),
+        let peers = built();
+        for (name, version, enabled) in [
+            ("mimalloc", "3.", cfg!(feature = "mimalloc")),
+            ("mimalloc", "2.", cfg!(feature = "mimalloc2")),
+            ("snmalloc", "", cfg!(feature = "snmalloc")),
+            ("rpmalloc", "", cfg!(feature = "rpmalloc")),
         ] {
-            assert_eq!(names.contains(&name), enabled, "{name} in {names:?}");
+            let found = peers.iter().any(|p| p.name == name && p.version.starts_with(version));
+            assert_eq!(found, enabled, "{name} {version} in {peers:?}");
         }
     }
 }
