@@ -1,6 +1,9 @@
 //! Rust programs with heavy allocation. Called with a name, does the work and prints nanoseconds
 //! and a checksum; `runner` builds it once for each allocator and compares.
 
+mod cache;
+mod search;
+
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -11,6 +14,10 @@ use std::time::Instant;
 #[cfg(feature = "allod")]
 #[global_allocator]
 static ALLOCATOR: allod::Allod = allod::Allod;
+
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
@@ -23,8 +30,10 @@ fn main() {
         "json-threads" => timed(document(2 << 20), |text| json_threads(&text)),
         "format" => timed(sources(), |sources| format(&sources)),
         "maps" => timed((), |()| maps()),
+        "cache" => timed((), |()| cache::run()),
+        "search" => timed(search::Texts::new(), |texts| search::run(&texts)),
         _ => {
-            eprintln!("rust-programs: name one of json, json-threads, format, maps");
+            eprintln!("rust-programs: name one of json, json-threads, format, maps, cache, search");
             std::process::exit(2);
         }
     };

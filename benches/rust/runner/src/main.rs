@@ -1,83 +1,165 @@
 //! Builds the Rust programs once for each global allocator, runs them interleaved, and prints how
-//! many times faster than the mimalloc crate each is. `benches/rust/run [ROUNDS]` starts it.
+//! many times faster and leaner than on the mimalloc crate each is. `benches/rust/run [ROUNDS]`
+//! starts it.
 
+use allod_lab::process::{End, Launch, Output};
 use allod_lab::schedule::interleaved;
-use allod_lab::stats::{compare, geometric, median, paired};
+use allod_lab::stats::{Ratio, compare, geometric, median, paired};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-const SUBJECTS: [&str; 3] = ["allod", "system", "mimalloc"];
-const BASELINE: usize = 2;
-const PROGRAMS: [&str; 4] = ["json", "json-threads", "format", "maps"];
+/// The last one is what the others are compared with.
+const SUBJECTS: [&str; 4] = ["allod", "system", "jemalloc", "mimalloc"];
+const BASELINE: usize = SUBJECTS.len() - 1;
+const PROGRAMS: [&str; 6] = ["json", "json-threads", "format", "maps", "cache", "search"];
+
+/// One cost per round, by subject.
+type Costs = [Vec<f64>; SUBJECTS.len()];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let rounds: usize = std::env::args().nth(1).map_or(Ok(9), |n| n.parse())?;
+    let mut arguments = std::env::args().skip(1);
+    let rounds: usize = arguments.next().map_or(Ok(9), |n| n.parse())?;
     let subjects: Vec<PathBuf> = SUBJECTS.into_iter().map(build).collect::<Result<_, _>>()?;
-    println!("| program | allod | 95 % | system | 95 % | mimalloc crate |");
-    println!("| --- | ---: | --- | ---: | --- | ---: |");
-    let mut all: [Vec<Vec<f64>>; 3] = Default::default();
+    let mut times = Vec::new();
+    let mut peaks = Vec::new();
     for program in PROGRAMS {
-        let times = measure(program, &subjects, rounds)?;
-        let base = &times[BASELINE];
-        let ratio = |i: usize| compare(base, &times[i], 0.01);
-        let (a, s) = (ratio(0), ratio(1));
-        println!(
-            "| {program} | {:.2} | {:.2}–{:.2} | {:.2} | {:.2}–{:.2} | 1 ({:.0} ms) |",
-            a.ratio, a.ci95[0], a.ci95[1], s.ratio, s.ci95[0], s.ci95[1],
-            median(base) / 1e6,
-        );
-        for (i, times) in times.iter().enumerate() {
-            all[i].push(paired(base, times));
-        }
+        let (time, peak) = measure(program, &subjects, rounds)?;
+        times.push(time);
+        peaks.push(peak);
     }
-    let [a, s] = [0, 1].map(|i| geometric(&all[i], 0.01));
-    println!(
-        "| geometric mean | {:.2} | {:.2}–{:.2} | {:.2} | {:.2}–{:.2} | 1 |",
-        a.ratio, a.ci95[0], a.ci95[1], s.ratio, s.ci95[0], s.ci95[1],
-    );
+    println!("Time: times faster than on the mimalloc crate.\n");
+    print!("{}", table(&times, |ns| format!("{:.0} ms", ns / 1e6)));
+    println!("\nPeak memory: times leaner than on the mimalloc crate.\n");
+    print!("{}", table(&peaks, |kib| format!("{:.1} MiB", kib / 1024.0)));
     Ok(())
+}
+
+/// A line per program and one for the geometric mean; a ratio and its interval per subject.
+fn table(costs: &[Costs], show: impl Fn(f64) -> String) -> String {
+    let mut text = String::from("| program |");
+    for subject in &SUBJECTS[..BASELINE] {
+        text += &format!(" {subject} | 95 % |");
+    }
+    text += &format!(" mimalloc crate |\n| --- |{} ---: |\n", " ---: | --- |".repeat(BASELINE));
+    for (program, costs) in PROGRAMS.iter().zip(costs) {
+        let base = &costs[BASELINE];
+        let ratios = costs[..BASELINE].iter().map(|c| compare(base, c, 0.01));
+        text += &line(program, ratios, &format!("1 ({})", show(median(base))));
+    }
+    let means = (0..BASELINE).map(|subject| {
+        let pairs = |costs: &Costs| paired(&costs[BASELINE], &costs[subject]);
+        geometric(&costs.iter().map(pairs).collect::<Vec<_>>(), 0.01)
+    });
+    text + &line("geometric mean", means, "1")
+}
+
+fn line(name: &str, ratios: impl Iterator<Item = Ratio>, base: &str) -> String {
+    let cell = |r: Ratio| format!(" {:.2} | {:.2}–{:.2} |", r.ratio, r.ci95[0], r.ci95[1]);
+    format!("| {name} |{} {base} |\n", ratios.map(cell).collect::<String>())
 }
 
 /// Builds the programs on an allocator and keeps the executable under its name.
 fn build(subject: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| Path::new(FOLDER).join("target"), PathBuf::from);
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--release", "--package", "rust-programs"]).current_dir(FOLDER);
+    cargo.args(["build", "--quiet", "--release", "--locked", "--package", "rust-programs"]);
+    cargo.arg("--target-dir").arg(&target).current_dir(FOLDER);
     if subject != "system" {
         cargo.args(["--features", subject]);
     }
     if !cargo.status()?.success() {
         return Err(format!("the programs do not build on {subject}").into());
     }
-    let release = Path::new(FOLDER).join("target/release");
+    let release = target.join("release");
     let kept = release.join(format!("rust-programs-{subject}"));
     std::fs::copy(release.join("rust-programs"), &kept)?;
     Ok(kept)
 }
 
-/// Times of a program in nanoseconds, by subject and round; a first round does not count.
-fn measure(program: &str, subjects: &[PathBuf], rounds: usize) -> Result<[Vec<f64>; 3], Box<dyn Error>> {
-    let mut times: [Vec<f64>; 3] = Default::default();
+/// Times in nanoseconds and peaks in KiB of a program; a first round does not count.
+fn measure(
+    program: &str,
+    subjects: &[PathBuf],
+    rounds: usize,
+) -> Result<(Costs, Costs), Box<dyn Error>> {
+    let mut times = Costs::default();
+    let mut peaks = Costs::default();
     let mut expected = None;
     for path in subjects {
-        let (_, sum) = once(path, program)?;
-        if *expected.get_or_insert(sum) != sum {
+        let once = once(path, program)?;
+        if *expected.get_or_insert(once.sum) != once.sum {
             return Err(format!("{program}: the allocators do not compute the same").into());
         }
     }
     for turn in interleaved(rounds, subjects.len(), 1) {
-        times[turn.subject].push(once(&subjects[turn.subject], program)?.0);
+        let once = once(&subjects[turn.subject], program)?;
+        if Some(once.sum) != expected {
+            return Err(format!("{program} does not always compute the same").into());
+        }
+        times[turn.subject].push(once.ns);
+        peaks[turn.subject].push(once.peak_kib);
     }
-    Ok(times)
+    Ok((times, peaks))
 }
 
-fn once(path: &Path, program: &str) -> Result<(f64, u64), Box<dyn Error>> {
-    let out = Command::new(path).arg(program).output()?;
-    let text = String::from_utf8(out.stdout)?;
-    let mut words = text.split_whitespace();
-    match (out.status.success(), words.next(), words.next()) {
-        (true, Some(time), Some(sum)) => Ok((time.parse()?, sum.parse()?)),
-        _ => Err(format!("{} {program} failed", path.display()).into()),
+/// What one run of a program computed and took.
+struct Once {
+    ns: f64,
+    sum: u64,
+    peak_kib: f64,
+}
+
+/// Runs a program through the laboratory's launcher, so that the peak is the program's own.
+fn once(path: &Path, program: &str) -> Result<Once, Box<dyn Error>> {
+    let used = Launch {
+        program: path,
+        arguments: &[program.into()],
+        preload: None,
+        processor: None,
+        limit: Some(Duration::from_secs(120)),
+        output: Output::Capture,
+    }
+    .run()?;
+    let read = || {
+        let (ns, sum) = used.stdout.trim().split_once(' ')?;
+        Some(Once {
+            ns: ns.parse().ok()?,
+            sum: sum.parse().ok()?,
+            peak_kib: used.peak_rss_kib as f64,
+        })
+    };
+    if used.end != End::Exit(0) {
+        let shown = path.display();
+        return Err(format!("{shown} {program} {}: {}", used.end.words(), used.stderr).into());
+    }
+    read().ok_or_else(|| format!("{program} printed {:?}", used.stdout).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_ratios_against_the_last_subject_and_their_mean() {
+        let costs =
+            |other: f64| -> Costs { [vec![1e6; 3], vec![other; 3], vec![4e6; 3], vec![2e6; 3]] };
+        let text = table(&[costs(4e6), costs(1e6)], |ns| format!("{:.0} ms", ns / 1e6));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[0],
+            "| program | allod | 95 % | system | 95 % | jemalloc | 95 % | mimalloc crate |"
+        );
+        assert_eq!(
+            lines[2],
+            "| json | 2.00 | 2.00–2.00 | 0.50 | 0.50–0.50 | 0.50 | 0.50–0.50 | 1 (2 ms) |"
+        );
+        assert_eq!(
+            lines[4],
+            "| geometric mean | 2.00 | 2.00–2.00 | 1.00 | 1.00–1.00 | 0.50 | 0.50–0.50 | 1 |"
+        );
     }
 }
