@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# Corners of the heap: fork in signal handlers and beside births, programs that must stay with one
+# thread, limits, locked memory, misuse, unloading. What is promised stands in tests/corners/*.
+#
+#   ALLOD_SO=/path/liballod.so tests/corners.sh                      all, against that library
+#   ALLOD_SO=/path/liballod.so tests/corners.sh 'signal fork*'       tests with such names
+#   ALLOD_SO= tests/corners.sh 'signal fork*'                        the same on glibc's malloc
+set -euo pipefail
+[ -z "${ALLOD_SO+set}" ] || export TEST_PREFIX=${TEST_PREFIX:-/usr}
+. "$(dirname "$0")/lib.sh"
+so=${ALLOD_SO-$so}
+unset ALLOD_SO # a setting that Allod does not know
+[ $# -gt 0 ] || set -- '*'
+patterns=("$@")
+sources=$root/tests/corners
+library=$work/atfork_library.so
+ulimit -c 0
+
+have clang clang
+warnings="-O1 -g -fno-builtin -Wall -Wextra -Werror -pthread"
+
+# compile COMPILER STANDARD SOURCE OUTPUT OPTIONS...: with the warnings that all tests are free of.
+compile() {
+    # Options are several words on purpose.
+    # shellcheck disable=SC2086
+    "$1" $warnings -std="$2" "$sources/$3" -o "$4" "${@:5}"
+}
+
+compile_all() {
+    local source
+    for source in "$sources"/*.c; do
+        source=$(basename "$source")
+        if [ "$source" = atfork_library.c ]; then
+            compile "$1" c11 "$source" "$work/atfork_library$2.so" -shared -fPIC
+        else
+            compile "$1" c11 "$source" "$work/${source%.c}$2"
+        fi || return
+    done
+    case $1 in gcc) set -- g++ "$2" ;; clang) set -- clang++ "$2" ;; esac
+    compile "$1" c++17 sized_delete.cc "$work/sized_delete$2" -fsized-deallocation
+}
+
+wanted() {
+    local pattern
+    for pattern in "${patterns[@]}"; do
+        # Patterns are patterns.
+        # shellcheck disable=SC2254
+        case $1 in $pattern) return 0 ;; esac
+    done
+    return 1
+}
+
+# corner NAME COMMAND...: like check, but a test may end with 77 where this machine does not allow it.
+corner() {
+    local name=$1 status=0
+    wanted "$name" || return 0
+    shift
+    "$@" >"$work/log" 2>&1 || status=$?
+    case $status in
+        0) echo "ok $name" ;;
+        77) echo "ok $name (skipped: $(tail -n 1 "$work/log"))" ;;
+        *)
+            echo "not ok $name (status $status)"
+            tail -n 12 "$work/log" | sed 's/^/    /'
+            ;;
+    esac
+}
+
+# runs [VARIABLE=VALUE...] COMMAND...: within 30 seconds; `timeout` itself is not on Allod, for it
+# forks, too.
+runs() {
+    timeout -k 2 30 env LD_PRELOAD="$so" "$@"
+}
+
+corner "corners compile with gcc" compile_all gcc ""
+corner "corners compile with clang" compile_all clang .clang
+[ -x "$work/churn" ] || compile_all gcc ""
+
+# fork in a handler of a signal that interrupted malloc
+for child in exits allocates returns; do
+    corner "signal fork, one thread, 2 ms, child $child" \
+        runs "$work/signal_fork" timer 2000 1500 $child
+    corner "signal fork, one thread, 200 us, child $child" \
+        runs "$work/signal_fork" timer 200 2500 $child
+    corner "signal fork, four threads, child $child" \
+        runs "$work/signal_fork" threads 4 3000 $child
+done
+
+# handlers of fork that allocate
+for threads in "" " threads"; do
+    for when in plain before after; do
+        # No word, or one.
+        # shellcheck disable=SC2086
+        corner "atfork handlers that allocate, $when$threads" runs "$work/atfork" $when $threads
+    done
+    # shellcheck disable=SC2086
+    corner "atfork handlers of a library preloaded first$threads" \
+        runs LD_PRELOAD="$library $so" "$work/atfork" library $threads
+    # shellcheck disable=SC2086
+    corner "atfork handlers of a library preloaded last$threads" \
+        runs LD_PRELOAD="$so $library" "$work/atfork" library $threads
+done
+
+# fork beside births, deaths and purges
+corner "fork while threads are born and die" runs "$work/fork_births" births
+corner "fork while ever more threads make heaps" runs "$work/fork_births" crowd
+corner "fork while memory is purged, 1 ms" runs ALLOD_PURGE_DELAY_MS=1 "$work/fork_births" purge
+corner "fork while memory is purged, 10 ms" runs ALLOD_PURGE_DELAY_MS=10 "$work/fork_births" purge
+corner "fifty generations of forks leak nothing" \
+    runs ALLOD_PURGE_DELAY_MS=1 "$work/fork_births" generations
+
+# programs with one thread
+corner "one thread: unshare succeeds after frees" runs "$work/one_thread" unshare
+corner "one thread: setns succeeds after frees" runs "$work/one_thread" setns
+corner "one thread: a filter that forbids clone" runs "$work/one_thread" filter
+corner "one thread: the C library's flag stays" runs "$work/one_thread" flag
+corner "one thread: one task" runs "$work/one_thread" tasks
+corner "one thread: idle memory goes back" runs "$work/one_thread" idle
+corner "four threads: idle memory goes back" runs "$work/one_thread" idle-threads
+
+# much free address space, ageing, locked memory
+corner "blocks beside 4 GiB just freed" runs "$work/holds" at-once
+corner "blocks beside 4 GiB given back" runs ALLOD_PURGE_DELAY_MS=50 "$work/holds" later
+corner "old memory goes back beside a hot run" runs "$work/ageing" churn
+corner "locked memory: idle, and little locked" runs "$work/ageing" locked
+corner "locked memory: within a limit" runs "$work/ageing" locked-limit
+
+# exhaustion
+fills_as_glibc_does() {
+    local numbers
+    read -r -a numbers < <(ulimit -v 300000 && exec "$work/exhaustion" fill)
+    echo "glibc: ${numbers[*]}"
+    (ulimit -v 300000 && exec env LD_PRELOAD="$so" timeout 30 "$work/exhaustion" fill "${numbers[@]}")
+}
+corner "20,000 untouched blocks of 1 GiB" runs "$work/exhaustion" gigabytes
+corner "under ulimit -v blocks of other sizes follow" fills_as_glibc_does
+corner "34,000 grown blocks leave mappings to others" runs "$work/exhaustion" growing
+corner "mprotect fails after start" runs "$work/exhaustion" no-mprotect
+corner "mprotect fails from the start" timeout -k 2 30 "$work/exhaustion" no-mprotect-exec \
+    env LD_PRELOAD="$so" "$work/exhaustion" use
+corner "posix_memalign leaves ENOMEM" runs "$work/exhaustion" posix_memalign
+corner "RLIMIT_AS lowered by the program: malloc" runs "$work/exhaustion" limit
+corner "RLIMIT_AS lowered by the program: others" runs "$work/exhaustion" limit-others
+
+# unloading
+unloads() {
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}/corners \
+        cargo build --release --locked --quiet --manifest-path "$sources/cdylib/Cargo.toml" &&
+        timeout -k 2 30 "$work/unload" \
+            "${CARGO_TARGET_DIR:-$root/target}/corners/release/libcorner.so"
+}
+corner "a Rust library on Allod is unloaded" unloads
+
+# misuse
+# is_caught COMMAND...: aborts, with one line at least that starts with "allod: ".
+is_caught() {
+    local status=0
+    runs "$@" >"$work/out" 2>"$work/err" || status=$?
+    tail -n 3 "$work/err"
+    echo "status $status"
+    [ "$status" -eq 134 ] && grep -q '^allod: ' "$work/err"
+}
+
+# goes_on LINES COMMAND...: names that much misuse at least and goes on.
+goes_on() {
+    local status=0
+    runs ALLOD_ABORT=0 "${@:2}" >"$work/out" 2>"$work/err" || status=$?
+    grep -v '^allod: ' "$work/err" || true
+    echo "status $status, $(grep -c '^allod: ' "$work/err") lines"
+    [ "$status" -eq 0 ] && grep -qx 'went on' "$work/out" &&
+        [ "$(grep -c '^allod: ' "$work/err")" -ge "$1" ]
+}
+
+handler_allocates() {
+    local status=0
+    runs "$work/double_free" handler "$1" >"$work/out" 2>"$work/err" || status=$?
+    tail -n 3 "$work/err"
+    echo "status $status"
+    [ "$status" -eq 42 ] && grep -q '^allod: ' "$work/err"
+}
+
+race_is_caught() {
+    local i
+    for i in {1..20}; do
+        is_caught "$work/double_free" race 50 || return
+    done
+}
+corner "double free race of a large block is caught" race_is_caught
+corner "double free race of a large block, going on" goes_on 2000 "$work/double_free" race 2000
+for kind in remote-twice remote-twice-in-a-row remote-local local-remote; do
+    corner "double free $kind is caught" is_caught "$work/double_free" $kind
+    corner "double free $kind, going on" goes_on 1 "$work/double_free" $kind
+done
+for kind in realloc-small realloc-shrink realloc-large realloc-large-16; do
+    corner "$kind of an interior pointer is caught" is_caught "$work/double_free" $kind
+    corner "$kind of an interior pointer, going on" goes_on 1 "$work/double_free" $kind
+done
+for kind in small slab large remote-twice-in-a-row realloc-large; do
+    corner "a handler of SIGABRT allocates after $kind" handler_allocates $kind
+done
+
+# Settings in a program with more rights than its user: honoured, or said not to be.
+settings_of_setuid_program() {
+    local status=0
+    [ "$(id -u)" -eq 0 ] && [ -n "$so" ] && command -v setpriv >/dev/null || {
+        echo "needs root and a library"
+        return 77
+    }
+    gcc -std=c11 -O1 -fno-builtin -pthread -o "$work/secure" "$root/tests/hostile/misuse.c" \
+        -Wl,--no-as-needed "$so" -Wl,-rpath,"$(dirname "$so")"
+    cp "$so" "$work/$(basename "$so")" && ldd "$work/secure"
+    chown root:root "$work/secure" && chmod 4755 "$work/secure"
+    setpriv --reuid 65534 --regid 65534 --clear-groups env ALLOD_ABORT=0 \
+        "$work/secure" double-large >"$work/out" 2>"$work/err" || status=$?
+    cat "$work/err"
+    grep -q '^allod: ' "$work/err" || return
+    [ "$status" -eq 0 ] && grep -qx 'went on' "$work/out" && return
+    [ "$status" -eq 134 ] && grep -qiE 'set-?uid|AT_SECURE|secure' "$root/docs/settings.md"
+}
+corner "settings of a setuid program" settings_of_setuid_program
+
+deletes() {
+    runs "$work/sized_delete" right
+}
+corner "sized delete with right sizes" deletes
+for kind in smaller larger array; do
+    corner "sized delete with a size of another class is caught: $kind" \
+        is_caught "$work/sized_delete" $kind
+done
+
+# many threads
+corner "100,000 threads born and gone" runs "$work/thread_births"
+corner "64 threads churn over all sizes" runs "$work/churn"
