@@ -177,7 +177,7 @@ int main(int count, char **arguments) {
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
     CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
-    watchdog(20);
+    watchdog(15);
     if (strcmp(arguments[1], "timer") == 0) {
         microseconds = atol(arguments[2]);
         with_timer();
