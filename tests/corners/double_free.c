@@ -46,6 +46,7 @@ static void none_overlap(void) {
 static atomic_int ready;
 static void *_Atomic shared;
 static atomic_int freed;
+static atomic_int over; /* rounds */
 
 static void free_shared_now(int round) {
     atomic_fetch_add(&ready, 1);
@@ -58,7 +59,7 @@ static void *racer(void *rounds) {
     for (int round = 1; round <= (int)(intptr_t)rounds; round++) {
         while (atomic_load(&freed) < 2 * (round - 1) || atomic_load(&shared) == NULL) {}
         free_shared_now(round);
-        while (atomic_load(&shared) != NULL) {}
+        while (atomic_load(&over) < round) {}
     }
     return NULL;
 }
@@ -75,6 +76,7 @@ static void race(int rounds) {
         free_shared_now(round);
         while (atomic_load(&freed) < 2 * round) {}
         atomic_store(&shared, NULL);
+        atomic_store(&over, round);
         void *again[4];
         live(neighbour, LARGE);
         for (int i = 0; i < 4; i++) {

@@ -4,9 +4,9 @@
 //! their work to a process with two threads: the helper thread that gives memory back ends before the
 //! call, and may come back later. A seccomp filter may end a process that starts a thread: once one
 //! is announced there is no helper any more. `mlockall` counts reserved addresses as locked memory:
-//! they are given up first.
+//! they are given up first, and so they are when `setrlimit` or `prlimit` limits address space.
 
-use libc::{EINVAL, MCL_FUTURE, c_int, c_long, c_ulong};
+use libc::{EINVAL, MCL_FUTURE, RLIM_INFINITY, c_int, c_long, c_uint, c_ulong, pid_t, rlimit};
 
 /// `prctl` operations after which a seccomp filter is to be expected.
 const SANDBOXING: [c_int; 2] = [libc::PR_SET_SECCOMP, libc::PR_SET_NO_NEW_PRIVS];
@@ -65,4 +65,69 @@ pub extern "C" fn munlockall() -> c_int {
     allod_heap::process::expect_unlocked_memory();
     // SAFETY: the system call takes nothing.
     unsafe { libc::syscall(libc::SYS_munlockall) as c_int }
+}
+
+/// POSIX `setrlimit`: limits what the process may use of a resource.
+///
+/// # Safety
+/// `limit` is readable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setrlimit(resource: c_uint, limit: *const rlimit) -> c_int {
+    // SAFETY: the caller's contract.
+    unsafe { set_limit(0, resource, limit, core::ptr::null_mut()) }
+}
+
+/// POSIX `setrlimit` by the name it has for 64-bit files.
+///
+/// # Safety
+/// `limit` is readable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn setrlimit64(resource: c_uint, limit: *const rlimit) -> c_int {
+    // SAFETY: the caller's contract.
+    unsafe { set_limit(0, resource, limit, core::ptr::null_mut()) }
+}
+
+/// Linux `prlimit`: sets and asks for a limit of a process.
+///
+/// # Safety
+/// `limit` is null or readable, `old` null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn prlimit(
+    process: pid_t,
+    resource: c_uint,
+    limit: *const rlimit,
+    old: *mut rlimit,
+) -> c_int {
+    // SAFETY: the caller's contract.
+    unsafe { set_limit(process, resource, limit, old) }
+}
+
+/// Linux `prlimit` by the name it has for 64-bit files.
+///
+/// # Safety
+/// `limit` is null or readable, `old` null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn prlimit64(
+    process: pid_t,
+    resource: c_uint,
+    limit: *const rlimit,
+    old: *mut rlimit,
+) -> c_int {
+    // SAFETY: the caller's contract.
+    unsafe { set_limit(process, resource, limit, old) }
+}
+
+unsafe fn set_limit(
+    process: pid_t,
+    resource: c_uint,
+    limit: *const rlimit,
+    old: *mut rlimit,
+) -> c_int {
+    // SAFETY: the callers' contract; limits have 64 bits on all machines that this library serves.
+    unsafe {
+        if resource == libc::RLIMIT_AS && !limit.is_null() && (*limit).rlim_cur != RLIM_INFINITY {
+            allod_heap::process::expect_limited_addresses();
+        }
+        libc::syscall(libc::SYS_prlimit64, process, resource, limit, old) as c_int
+    }
 }

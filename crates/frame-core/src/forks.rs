@@ -96,10 +96,8 @@ fn prepare() {
     if PREPARED.load(Acquire) {
         return;
     }
-    // What is registered last runs first before a fork. The heap registers with its first block, so it
-    // must have one now.
-    // SAFETY: the block is freed once.
-    unsafe { allod_heap::free(allod_heap::malloc(1)) };
+    // What is registered last runs first before a fork, and the heap's locks come after these.
+    allod_heap::process::prepare();
     at_fork(before, in_parent, in_child);
     PREPARED.store(true, Release);
 }

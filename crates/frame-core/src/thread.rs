@@ -7,7 +7,7 @@
 use crate::chunk::Core;
 use crate::error::OutOfMemory;
 use crate::forks::Guarded;
-use allod_os::thread::{ExitHook, yield_now};
+use allod_os::thread::{ExitHook, pause};
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::AtomicU8;
@@ -176,7 +176,7 @@ fn register() {
         HOOKED.store(REGISTERED, Release);
     }
     while HOOKED.load(Acquire) == BEING {
-        yield_now();
+        pause(1);
     }
 }
 

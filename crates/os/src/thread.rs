@@ -214,7 +214,7 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
         let mut old: libc::sigset_t = core::mem::zeroed();
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-        let flag = single_threaded();
+        let flag = single_threaded().cast::<u8>();
         let single = !flag.is_null() && flag.read_volatile() != 0;
         let mut id: libc::pthread_t = core::mem::zeroed();
         let r = libc::pthread_create(&mut id, &attr, run, core::ptr::null_mut());
@@ -227,35 +227,82 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
     }
 }
 
-/// The C library's flag `__libc_single_threaded`; null where it has none.
-fn single_threaded() -> *mut u8 {
-    let flag: *mut u8;
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: reads the address of a weak symbol from the global offset table.
+/// Defines a function that gives the address of a symbol of the C library, null where it has none.
+macro_rules! weak_symbol {
+    ($(#[$doc:meta])* fn $name:ident = $symbol:literal) => {
+        $(#[$doc])*
+        #[cfg(target_arch = "x86_64")]
+        fn $name() -> *mut c_void {
+            let address: *mut c_void;
+            // SAFETY: reads the address of a weak symbol from the global offset table.
+            unsafe {
+                core::arch::asm!(
+                    concat!(".weak ", $symbol),
+                    concat!("mov {p}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
+                    p = out(reg) address,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            address
+        }
+
+        $(#[$doc])*
+        #[cfg(target_arch = "aarch64")]
+        fn $name() -> *mut c_void {
+            let address: *mut c_void;
+            // SAFETY: reads the address of a weak symbol from the global offset table.
+            unsafe {
+                core::arch::asm!(
+                    concat!(".weak ", $symbol),
+                    concat!("adrp {p}, :got:", $symbol),
+                    concat!("ldr {p}, [{p}, :got_lo12:", $symbol, "]"),
+                    p = out(reg) address,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            address
+        }
+
+        $(#[$doc])*
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        fn $name() -> *mut c_void {
+            core::ptr::null_mut()
+        }
+    };
+}
+
+weak_symbol! {
+    /// The C library's flag `__libc_single_threaded`.
+    fn single_threaded = "__libc_single_threaded"
+}
+weak_symbol! {
+    /// `dlopen`, where programs are linked dynamically.
+    fn dlopen = "dlopen"
+}
+weak_symbol! {
+    /// `dladdr`, where programs are linked dynamically.
+    fn dladdr = "dladdr"
+}
+
+/// Keeps the shared library that holds `code` loaded until the process ends, whatever is unloaded:
+/// hooks that point into it cannot be taken back. Does nothing for code of the program itself.
+pub fn stay_loaded(code: extern "C" fn()) {
+    type Dladdr = unsafe extern "C" fn(*const c_void, *mut libc::Dl_info) -> libc::c_int;
+    type Dlopen = unsafe extern "C" fn(*const libc::c_char, libc::c_int) -> *mut c_void;
+    let (dladdr, dlopen) = (dladdr(), dlopen());
+    if dladdr.is_null() || dlopen.is_null() {
+        return;
+    }
+    // SAFETY: the addresses are those of the functions with these signatures; `info` is a valid place
+    // for the answer, and a library that is named by it is loaded already.
     unsafe {
-        core::arch::asm!(
-            ".weak __libc_single_threaded",
-            "mov {p}, qword ptr [rip + __libc_single_threaded@GOTPCREL]",
-            p = out(reg) flag,
-            options(pure, readonly, nostack, preserves_flags),
-        );
+        let dladdr: Dladdr = core::mem::transmute(dladdr);
+        let dlopen: Dlopen = core::mem::transmute(dlopen);
+        let mut info: libc::Dl_info = core::mem::zeroed();
+        if dladdr(code as *const c_void, &mut info) != 0 && !info.dli_fname.is_null() {
+            dlopen(info.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+        }
     }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: reads the address of a weak symbol from the global offset table.
-    unsafe {
-        core::arch::asm!(
-            ".weak __libc_single_threaded",
-            "adrp {p}, :got:__libc_single_threaded",
-            "ldr {p}, [{p}, :got_lo12:__libc_single_threaded]",
-            p = out(reg) flag,
-            options(pure, readonly, nostack, preserves_flags),
-        );
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        flag = core::ptr::null_mut();
-    }
-    flag
 }
 
 /// True where a seccomp filter is in force, which may refuse new threads by ending the process.

@@ -91,6 +91,21 @@ fn map(addr: usize, len: usize, prot: i32, flags: i32) -> Option<usize> {
     (p != libc::MAP_FAILED).then_some(p as usize)
 }
 
+/// Maps `len` bytes of fresh memory wherever there is room, `len` being whole pages. `None` when the
+/// system refuses.
+pub fn map_block(len: usize) -> Option<usize> {
+    keeping_errno(|| map(0, len, libc::PROT_READ | libc::PROT_WRITE, RESERVE_FLAGS))
+}
+
+/// Gives a mapping from [`map_block`] back.
+///
+/// # Safety
+/// The caller made the mapping, of this length, and nothing in it is in use.
+pub unsafe fn unmap_block(at: usize, len: usize) {
+    // SAFETY: the caller's contract.
+    keeping_errno(|| unsafe { unmap(at, len) });
+}
+
 /// Gives a mapping back whole.
 ///
 /// # Safety

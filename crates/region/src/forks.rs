@@ -49,10 +49,9 @@ fn register() {
     PREPARING.with(|| {
         if !PREPARED.load(Acquire) {
             pool::register_exit();
-            // What is registered last is called first before a fork. The heap registers with its first
-            // block, so it must have one now: its locks are taken inside these and never around them.
-            // SAFETY: the block is freed once.
-            unsafe { allod_heap::free(allod_heap::malloc(1)) };
+            // What is registered last is called first before a fork: the heap's locks are taken inside
+            // these and never around them.
+            allod_heap::process::prepare();
             thread::at_fork(before, after, after);
             PREPARED.store(true, Release);
         }

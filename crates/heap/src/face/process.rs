@@ -5,23 +5,33 @@ use crate::face::stats;
 use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::heap::slot::slot;
 use crate::mail::parcel::POOL;
+use crate::map::far::FAR;
 use crate::purge::policy;
 use crate::source::SOURCE;
-use crate::thread::attach::{IDLE, mark_left};
+use crate::thread::attach::{self, IDLE, mark_left};
 use crate::thread::shared::RETIRED;
 use allod_os::thread;
 use core::sync::atomic::{AtomicBool, Ordering::AcqRel};
 
-static REGISTERED: AtomicBool = AtomicBool::new(false);
+static PREPARED: AtomicBool = AtomicBool::new(false);
 
-/// Reads the settings unless an earlier allocation has, and registers the fork handlers before the
-/// program can register any. A constructor, so that the C library has its environment by then; what
-/// is allocated before that runs on the defaults.
+/// Reads the settings unless an earlier allocation has, and prepares for what happens to the process,
+/// before the program can register fork handlers of its own. A constructor, so that the C library
+/// has its environment by then; what is allocated before that runs on the defaults.
 extern "C" fn on_load() {
     settings::read();
     stats::prepare_report();
-    if !REGISTERED.swap(true, AcqRel) {
+    prepare();
+}
+
+/// Registers the heap's fork handlers and thread-exit hook, and keeps the library that holds this code
+/// loaded for ever, since they point into it. Done when the library is loaded; whoever registers fork
+/// handlers that take locks before the heap's calls it first. Thread-safe; once is enough.
+pub fn prepare() {
+    if !PREPARED.swap(true, AcqRel) {
+        attach::prepare();
         thread::at_fork(before_fork, after_fork_in_parent, after_fork_in_child);
+        thread::stay_loaded(on_load);
     }
 }
 
@@ -44,6 +54,7 @@ extern "C" fn before_fork() {
     // A heap made meanwhile is not locked; its maker finishes, or waits below.
     each_usable(|h| h.lock().hold_for_fork(patient));
     POOL.hold_for_fork(!source_is_mine);
+    FAR.lock().hold_for_fork(!source_is_mine);
     SOURCE.hold_for_fork(true);
 }
 
@@ -60,6 +71,7 @@ fn each_usable(mut f: impl FnMut(&Heap)) {
 
 extern "C" fn after_fork_in_parent() {
     SOURCE.forked_in_parent();
+    FAR.lock().release_after_fork();
     POOL.release_after_fork();
     // Only what was taken for the fork is released.
     each_usable(|h| h.lock().release_after_fork());
@@ -72,6 +84,7 @@ extern "C" fn after_fork_in_child() {
     SOURCE.forked_in_child();
     // These lists are whole at every moment, so it does not matter where another thread stood.
     POOL.forked_in_child();
+    FAR.lock().reset_in_child();
     RETIRED.lock().reset_in_child();
     IDLE.lock().reset_in_child();
     let me = slot::get();
@@ -130,6 +143,12 @@ pub fn expect_sandbox() {
 /// `future` the pages of memory opened from now on are locked, too.
 pub fn expect_locked_memory(future: bool) {
     SOURCE.prepare_for_locked_memory(future);
+}
+
+/// Told that the address space of the process is about to be limited (`setrlimit`): reserved addresses
+/// that are not in use are given up, for they would count.
+pub fn expect_limited_addresses() {
+    SOURCE.give_up_reservation();
 }
 
 /// Told that memory opened from now on need not be locked (`munlockall`).

@@ -7,6 +7,7 @@ use crate::heap::counters::{SlowCounters, counted};
 use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::mail::parcel::POOL;
 use crate::map::bin::Bin;
+use crate::map::far::FAR;
 use crate::map::record::{Kind, Span};
 use crate::map::span_map::MAP;
 use crate::source::SOURCE;
@@ -101,7 +102,7 @@ pub fn snapshot() -> Stats {
         small_bytes: 0,
         cached_bytes: 0,
         slab_free_bytes: 0,
-        large_bytes: bytes(Kind::Large),
+        large_bytes: bytes(Kind::Large) + FAR.bytes.load(Relaxed),
         region_bytes: bytes(Kind::Region),
         frame_bytes: bytes(Kind::Frame),
         internal_bytes: bytes(Kind::Internal),

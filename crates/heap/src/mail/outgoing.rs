@@ -2,6 +2,7 @@
 
 use crate::mail::parcel::{PARCEL, POOL, Parcel};
 use core::ptr;
+use core::sync::atomic::{Ordering::Release, compiler_fence};
 
 /// Heaps for which a thread collects blocks at once. Heaps have ids in the order of their making, so
 /// those in use at a time rarely share a slot.
@@ -50,7 +51,11 @@ impl<T> Outgoing<T> {
             return None;
         }
         let displaced = Sending { to: slot.to, parcel: slot.parcel };
-        *slot = Slot { to, parcel: ptr::null_mut() };
+        slot.parcel = ptr::null_mut();
+        // In this order: a child forked here by another thread may take the heap over, and must not
+        // find one heap's parcel under another's name.
+        compiler_fence(Release);
+        slot.to = to;
         (!displaced.parcel.is_null()).then_some(displaced)
     }
 

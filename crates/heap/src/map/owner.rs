@@ -2,6 +2,7 @@
 
 use crate::base::class::RECIPROCAL_SHIFT;
 use crate::map::bin::{FOREIGN, FREE, INTERNAL};
+use crate::map::far::FAR;
 use crate::map::record::{Kind, Span};
 use crate::map::span_map::MAP;
 use allod_os::vm;
@@ -88,7 +89,13 @@ impl fmt::Display for Owner {
 /// unsafe { free(p) };
 /// ```
 pub fn owner_of(p: *const u8) -> Owner {
-    let Some(bin) = MAP.bin_of(p) else { return Owner::Unknown };
+    let Some(bin) = MAP.bin_of(p) else {
+        return FAR.block_of(p).map_or(Owner::Unknown, |(start, size)| Owner::Large {
+            start,
+            size,
+            offset: p as usize - start,
+        });
+    };
     if bin == FREE.entry() {
         return Owner::Free;
     }

@@ -17,6 +17,7 @@ use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, Unit, units_for
 use crate::base::settings;
 use crate::heap::heap::{Heap, Standing};
 use crate::heap::slot::own;
+use crate::map::far::{self, FAR};
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::{Kind, Large, MAX_SEAMS, Seams, Span};
 use crate::map::span_map::MAP;
@@ -84,13 +85,24 @@ pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
     }
     let room = if align > 64 { 0 } else { COLOURS - 64 };
     let units = units_for(size + room).max(1);
-    let Some(fresh) = take(units, units_for(align).max(1)) else { return NONE };
+    let Some(fresh) = take(units, units_for(align).max(1)) else {
+        return alloc_far(h, size, align);
+    };
     let offset = colour_of(fresh.unit, align);
     let clean = fresh.dirty == 0;
     // SAFETY: the run is ours alone.
     let block = unsafe { enter(h, fresh, size, offset) };
     policy::note_allocated();
     New { block, clean }
+}
+
+/// Takes a block beyond the window, for one that is large enough.
+#[cold]
+fn alloc_far(h: *mut Heap, size: usize, align: usize) -> New {
+    if !h.is_null() || size < far::FROM || align > vm::page_size() {
+        return NONE;
+    }
+    FAR.alloc(size).map_or(NONE, |block| New { block, clean: true })
 }
 
 /// Takes a span: one kept near if there is one, else from the span source.
@@ -298,7 +310,8 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
             true => units_for((size * RESERVE).min(MAX_RESERVE)),
             false => units_for(size / 8),
         };
-        let take = |units| match by_pages {
+        // Without a mapping to spare, clean memory saves copying what was never touched.
+        let take = |units| match old >= MOVE_PAGES_FROM {
             true => SOURCE.take_clean(units, Kind::Large),
             false => SOURCE.take(units, 1, Kind::Large),
         };
@@ -313,9 +326,31 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
             move_contents(p as usize, to as usize, old, &mut seams);
             *Span::seams(MAP.span(free.unit)) = seams;
         } else {
-            ptr::copy_nonoverlapping(p, to, old);
+            copy(p, to, old, dirty == 0);
         }
         to
+    }
+}
+
+/// Copies `len` bytes. Into memory that reads as zero, pages of zeros are not copied: a block that
+/// was never touched stays so.
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize, zero: bool) {
+    let page = vm::page_size();
+    // SAFETY: the caller's blocks hold `len` bytes each and do not overlap; blocks lie at multiples
+    // of 16, so whole words can be read.
+    unsafe {
+        if !zero || len < MOVE_PAGES_FROM {
+            return ptr::copy_nonoverlapping(from, to, len);
+        }
+        let mut at = 0;
+        while at < len {
+            let piece = page.min(len - at);
+            let words = core::slice::from_raw_parts(from.add(at).cast::<u64>(), piece / 8);
+            if words.len() * 8 < piece || words.iter().any(|&word| word != 0) {
+                ptr::copy_nonoverlapping(from.add(at), to.add(at), piece);
+            }
+            at += piece;
+        }
     }
 }
 

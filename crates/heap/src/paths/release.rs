@@ -8,6 +8,7 @@ use crate::heap::slot::slot;
 use crate::mail::outgoing::Sending;
 use crate::mail::parcel::POOL;
 use crate::map::bin::{Bin, FREE, heap_and_class};
+use crate::map::far::FAR;
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::Kind;
 use crate::map::span_map::MAP;
@@ -20,7 +21,8 @@ use core::sync::atomic::{Ordering::Acquire, Ordering::Relaxed, fence};
 #[inline(never)]
 pub fn free(p: *mut u8) {
     let Some(bin) = MAP.bin_of(p).or_else(|| bin_of_new(p)) else {
-        if !p.is_null() {
+        // SAFETY: a far block that the caller gives up.
+        if !p.is_null() && !unsafe { FAR.free(p) } {
             misuse("free", p, Misuse::NotABlock);
         }
         return;

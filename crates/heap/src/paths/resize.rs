@@ -1,6 +1,7 @@
 //! `realloc`, and how large a block is.
 
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN};
+use crate::map::far::FAR;
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::owner::usable_in_large;
 use crate::map::record::{Kind, Span};
@@ -33,13 +34,39 @@ unsafe fn usable_in(span: *mut Span) -> usize {
     }
 }
 
+fn usable_in_far(p: *mut u8) -> usize {
+    FAR.block_of(p).filter(|&(start, _)| start == p as usize).map_or(0, |(_, len)| len)
+}
+
+/// Moves a block that the span map does not know, or reports it.
+#[cold]
+unsafe fn realloc_far(p: *mut u8, size: usize, alloc: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
+    let usable = usable_in_far(p);
+    if usable == 0 {
+        misuse("realloc", p, Misuse::NotABlock);
+        return ptr::null_mut();
+    }
+    if size <= usable && size > usable / 2 {
+        return p;
+    }
+    let q = alloc(size);
+    if !q.is_null() {
+        // SAFETY: the old block holds `usable` bytes, the new one `size`.
+        unsafe {
+            ptr::copy_nonoverlapping(p, q, usable.min(size));
+            crate::free(p);
+        }
+    }
+    q
+}
+
 /// Bytes usable at `p`, at least what was asked for; 0 for null and for what is not a block.
 ///
 /// # Safety
 /// `p` is null or a live block.
 pub unsafe fn usable_size(p: *mut u8) -> usize {
     // SAFETY: the caller's contract; the record of the live block's span.
-    unsafe { block_at(p).map_or(0, |span| usable_in(span)) }
+    unsafe { block_at(p).map_or_else(|| usable_in_far(p), |span| usable_in(span)) }
 }
 
 /// Resizes a block at a multiple of `align`, taking new blocks from `alloc`. Null when memory is out;
@@ -60,10 +87,7 @@ pub unsafe fn realloc(
     }
     // SAFETY: the caller's contract: a live block, and its span's record.
     unsafe {
-        let Some(span) = block_at(p) else {
-            misuse("realloc", p, Misuse::NotABlock);
-            return ptr::null_mut();
-        };
+        let Some(span) = block_at(p) else { return realloc_far(p, size, alloc) };
         let usable = usable_in(span);
         let large = (*span).kind() == Kind::Large;
         if !large && size <= usable && size > usable / 2 && (p as usize).is_multiple_of(align) {

@@ -412,16 +412,34 @@ impl Source {
         roomy.is_some_and(|bytes| used < bytes / 4)
     }
 
-    /// Gives up reserved addresses that are not in use, and has pages opened from now on locked in
-    /// memory if `lock` says so: around `mlockall`, for which reserved addresses would count.
+    /// Gives up reserved addresses that are not in use; more are mapped piece by piece from now on.
+    pub fn give_up_reservation(&self) {
+        // SAFETY: the lock is held, and nobody opens units.
+        self.change_frontier(|frontier| unsafe { frontier.give_up_reservation() });
+    }
+
+    /// The same, and has pages opened from now on locked in memory if `lock` says so: before
+    /// `mlockall`, for which reserved addresses would count.
     pub fn prepare_for_locked_memory(&self, lock: bool) {
         frontier::lock_new_pages(lock);
-        if let Some(mut locked) = self.enter()
-            && self.opening.load(Relaxed) == 0
-        {
-            // SAFETY: the lock is held and nobody opens units.
-            unsafe { locked.state().frontier.give_up_reservation() };
+        self.give_up_reservation();
+    }
+
+    /// Does something to the frontier that takes system calls, as one who opens units does.
+    fn change_frontier(&self, change: impl FnOnce(&mut Frontier)) {
+        let me = (thread::pointer() >> 5) as u32 | 1;
+        loop {
+            match self.opening.compare_exchange(0, me, Acquire, Relaxed) {
+                Ok(_) => break,
+                Err(other) if other == me => return,
+                Err(other) => futex_wait(&self.opening, other, None),
+            }
         }
+        if let Some(mut locked) = self.enter() {
+            change(&mut locked.state().frontier);
+        }
+        self.opening.store(0, Release);
+        futex_wake(&self.opening, i32::MAX);
     }
 
     /// Pages opened from now on need not be locked in memory.

@@ -59,12 +59,17 @@ fn attach() -> Here {
     // SAFETY: the heap is ours alone now.
     unsafe { Idle::attach(h, thread::pointer()) };
     slot::set(h);
-    if !REGISTERED.swap(true, Ordering::AcqRel) {
-        HOOK.register(on_thread_exit);
-    }
+    prepare();
     // The C library may allocate here; the slot already serves it.
     HOOK.arm(PUT_OFF + 1);
     Here::Own(h)
+}
+
+/// Registers the exit hook. Called when the library is loaded, before there is a second thread.
+pub fn prepare() {
+    if !REGISTERED.swap(true, Ordering::AcqRel) {
+        HOOK.register(on_thread_exit);
+    }
 }
 
 unsafe extern "C" fn on_thread_exit(left: *mut c_void) {
