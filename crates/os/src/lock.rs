@@ -16,8 +16,8 @@
 //! `crates/models` explores this file with loom.
 
 use crate::sync::{
-    AtomicU32, Ordering, SPINS, const_fn, count_wait, futex_wait, futex_wake, spin_loop,
-    thread_mark,
+    AtomicU32, FORK_SPINS, Ordering, SPINS, const_fn, count_wait, futex_wait, futex_wake,
+    spin_loop, thread_mark,
 };
 
 const WAITERS: u32 = 1;
@@ -139,7 +139,7 @@ impl Lock {
         }
         if patient {
             self.lock();
-        } else if !(0..SPINS * 100).any(|_| {
+        } else if !(0..FORK_SPINS).any(|_| {
             spin_loop();
             self.exchange(0, me)
         }) {

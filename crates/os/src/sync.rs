@@ -9,6 +9,8 @@ use core::sync::atomic::AtomicU64;
 
 /// Looks at a taken lock before sleeping.
 pub(crate) const SPINS: u32 = 100;
+/// Looks at a taken lock before a fork goes on without it.
+pub(crate) const FORK_SPINS: u32 = 100 * SPINS;
 
 static WAITS: AtomicU64 = AtomicU64::new(0);
 

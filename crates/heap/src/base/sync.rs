@@ -1,12 +1,20 @@
 //! What the protocols between threads are made of. `crates/models` puts loom's parts in their place
-//! and explores `inbox`, `post`, `idle`, `helper` and `fork` in every interleaving.
+//! and explores the files that its `lib.rs` lists in every interleaving.
 
 pub use allod_os::futex::{futex_wait, futex_wake};
 pub use allod_os::lock::Lock;
-pub use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+pub use core::cell::UnsafeCell;
+pub use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// A `const fn`, which loom's atomics do not allow.
 macro_rules! const_fn {
     ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis const fn $($rest)* };
 }
-pub(crate) use const_fn;
+
+/// A static of which each process has its own, as a fork copies it; loom's are made anew for each run.
+macro_rules! process_wide {
+    ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $value:expr;) => {
+        $(#[$meta])* $vis static $name: $type = $value;
+    };
+}
+pub(crate) use {const_fn, process_wide};

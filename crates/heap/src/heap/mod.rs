@@ -18,7 +18,8 @@
 //! | file | keeps |
 //! | --- | --- |
 //! | `heap` | the heap itself, and the list of all heaps |
-//! | `locked` | what is done with the lock held: refill, flush, mail |
+//! | `locked` | what is done with the lock held: refill, flush |
+//! | `unpack` | what is done with the lock held: mail |
 //! | `caches` | how large the front caches are |
 //! | `counters` | what is counted |
 //! | `post` | sending a parcel |
@@ -31,3 +32,4 @@ pub mod heap;
 pub mod locked;
 pub mod post;
 pub mod slot;
+mod unpack;

@@ -37,7 +37,8 @@ pub struct Pages {
     bits: Bitmap,
 }
 
-/// What a look through a heap's slabs found.
+/// What a look through a heap's slabs found. Lives for a moment on one stack; nothing here may allocate.
+#[allow(clippy::large_enum_variant)]
 pub enum Found {
     /// Pages to give back.
     Pages,

@@ -17,13 +17,19 @@
 //! | `ages` | dirty runs by age |
 //! | `frontier` | the window of addresses and how far it is open |
 //! | `huge` | where to ask for huge pages |
+//! | `opener` | whose turn it is to open units |
+//! | `purging` | pieces on their way back to the system |
+//! | `waiting` | spans freed while the lock could not be taken |
 //! | `source` | the lock, and what the layers above call |
 
 mod ages;
 mod frontier;
 mod huge;
+mod opener;
+mod purging;
 mod runs;
 #[allow(clippy::module_inception)]
 mod source;
+mod waiting;
 
 pub use source::{Free, SOURCE, internal};

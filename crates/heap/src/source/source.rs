@@ -10,38 +10,27 @@ use crate::map::bin::FREE;
 use crate::map::record::Kind;
 use crate::map::span_map::MAP;
 use crate::source::frontier::{self, Frontier};
+use crate::source::opener::{Opener, Turn};
+use crate::source::purging::Purging;
 use crate::source::runs::{Runs, Taken};
-use allod_os::futex::{futex_wait, futex_wake};
+use crate::source::waiting::Waiting;
 use allod_os::lock::{Held, Lock};
-use allod_os::{thread, vm};
+use allod_os::vm;
 use core::cell::UnsafeCell;
-use core::sync::atomic::{
-    AtomicU32, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
-};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Units made known at once at the frontier.
 const STEP: usize = 16;
-/// Pieces that may be on their way back to the system at once.
-const PURGING: usize = 8;
 /// For how long nothing is given back after the system has refused to take it, in milliseconds.
 const REFUSED_FOR: u32 = 60_000;
 
 /// A span handed out.
 pub type Free = Taken;
 
-/// A piece whose pages are being given back: in no list, and nobody else's.
-#[derive(Clone, Copy)]
-struct Purging {
-    unit: Unit,
-    units: usize,
-    /// The thread that gives it back.
-    thread: usize,
-}
-
 struct State {
     runs: Runs,
     frontier: Frontier,
-    purging: [Purging; PURGING],
+    purging: Purging,
     /// Until when purging is put off because the system refused, if it did.
     refused_until: Option<u32>,
 }
@@ -68,13 +57,10 @@ pub struct SourceStats {
 pub struct Source {
     lock: Lock,
     state: UnsafeCell<State>,
-    /// 0, or half of the thread pointer of the thread that opens units.
-    opening: AtomicU32,
+    opener: Opener,
     /// Spare units handed out.
     spare: AtomicUsize,
-    /// First unit of a list of spans that were freed while the lock could not be taken; linked by
-    /// `owner`.
-    waiting: AtomicU32,
+    waiting: Waiting,
     /// Counters.
     pub stats: SourceStats,
 }
@@ -88,12 +74,12 @@ pub static SOURCE: Source = Source {
     state: UnsafeCell::new(State {
         runs: Runs::new(),
         frontier: Frontier::new(),
-        purging: [Purging { unit: Unit::NONE, units: 0, thread: 0 }; PURGING],
+        purging: Purging::new(),
         refused_until: None,
     }),
-    opening: AtomicU32::new(0),
+    opener: Opener::new(),
     spare: AtomicUsize::new(0),
-    waiting: AtomicU32::new(0),
+    waiting: Waiting::new(),
     stats: SourceStats {
         dirty_units: AtomicUsize::new(0),
         kind_units: [const { AtomicUsize::new(0) }; Kind::COUNT],
@@ -143,15 +129,8 @@ impl Locked<'_> {
     /// Files what was freed while the lock could not be taken.
     #[cold]
     fn file_waiting(&mut self) {
-        let mut unit = Unit::new(self.source.waiting.swap(0, Acquire) as usize);
-        while !unit.is_none() {
-            // SAFETY: spans in the list are free and nobody's.
-            let (units, next) = unsafe {
-                let span = MAP.span(unit);
-                ((*span).units as usize, (*span).owner.load(Relaxed) as usize)
-            };
+        for (unit, units) in self.source.waiting.take_all() {
             self.file(unit, units, false, settings::now());
-            unit = Unit::new(next);
         }
     }
 }
@@ -175,7 +154,7 @@ impl Source {
         let held = self.lock.enter()?;
         let mut locked = Locked { source: self, _held: held };
         self.stats.locked.store(self.stats.locked.load(Relaxed) + 1, Relaxed);
-        if self.waiting.load(Relaxed) != 0 {
+        if !self.waiting.is_empty() {
             locked.file_waiting();
         }
         Some(locked)
@@ -238,25 +217,20 @@ impl Source {
     /// Opens units, at least `want` of them, or waits until another thread has opened some.
     #[cold]
     fn grow(&self, want: usize) -> Grown {
-        let me = (thread::pointer() >> 5) as u32 | 1;
-        match self.opening.compare_exchange(0, me, Acquire, Relaxed) {
-            Err(other) if other == me => return Grown::Reentered,
-            Err(other) => {
-                futex_wait(&self.opening, other, None);
-                return Grown::Yes;
-            }
-            Ok(_) => {}
+        match self.opener.begin() {
+            Turn::Mine => {}
+            Turn::Waited => return Grown::Yes,
+            Turn::Reentered => return Grown::Reentered,
         }
         let grown = match self.open(want.next_multiple_of(STEP)) {
             Grown::No => self.open(want),
             grown => grown,
         };
-        self.opening.store(0, Release);
-        futex_wake(&self.opening, i32::MAX);
+        self.opener.end();
         grown
     }
 
-    /// Opens `count` units. For the thread that has announced it in `opening`.
+    /// Opens `count` units. For the thread whose turn it is.
     fn open(&self, count: usize) -> Grown {
         let Some(mut locked) = self.enter() else { return Grown::Reentered };
         let Some(opening) = locked.state().frontier.begin(count) else { return Grown::No };
@@ -272,7 +246,7 @@ impl Source {
     /// Spare units, where the calling thread was interrupted with the lock held.
     #[cold]
     fn take_spare(&self, units: usize, align: usize, kind: Kind) -> Option<Free> {
-        if !self.is_interrupted() || align > 1 {
+        if !self.interrupted_here() || align > 1 {
             return None;
         }
         // Unit 0 is nobody's.
@@ -281,9 +255,9 @@ impl Source {
             .then(|| hand_out(Taken { unit: Unit::new(before), clean: true }, units, kind))
     }
 
-    fn is_interrupted(&self) -> bool {
-        let me = (thread::pointer() >> 5) as u32 | 1;
-        self.lock.interrupted_here() || self.opening.load(Relaxed) == me
+    /// True when the calling thread was interrupted with the lock held, or while it opened units.
+    pub fn interrupted_here(&self) -> bool {
+        self.lock.interrupted_here() || self.opener.is_mine()
     }
 
     /// Returns units of a span of some kind to the source. `clean` says that all of them read as
@@ -303,24 +277,7 @@ impl Source {
                 locked.file(unit, units, clean, stamp);
             }
             // SAFETY: the span is free and nobody's.
-            None => unsafe { self.wait_to_be_filed(unit, units) },
-        }
-    }
-
-    #[cold]
-    unsafe fn wait_to_be_filed(&self, unit: Unit, units: usize) {
-        // SAFETY: the caller's span is free and nobody's.
-        unsafe {
-            let span = MAP.span(unit);
-            (*span).units = units as u32;
-            let mut first = self.waiting.load(Relaxed);
-            loop {
-                (*span).owner.store(first as usize as *mut (), Relaxed);
-                match self.waiting.compare_exchange(first, unit.number(), Release, Relaxed) {
-                    Ok(_) => return,
-                    Err(now) => first = now,
-                }
-            }
+            None => unsafe { self.waiting.push(unit, units) },
         }
     }
 
@@ -348,26 +305,26 @@ impl Source {
     /// it is older than `delay` milliseconds. Returns the bytes given back, or `None` when there is
     /// nothing (yet) to do.
     pub fn purge_oldest(&self, now: u32, delay: u32) -> Option<usize> {
-        let (slot, unit, units) = {
+        let (place, unit, units) = {
             let mut locked = self.enter()?;
             let state = locked.state();
             let (unit, len, stamp) = state.runs.oldest()?;
             if (now.wrapping_sub(stamp) as i32) < delay as i32 || state.is_refused(now) {
                 return None;
             }
-            let slot = state.purging.iter().position(|p| p.unit.is_none())?;
+            let place = state.purging.place()?;
             // To the end of the huge page.
             let units = len.min(PIECE - unit.index() % PIECE);
             state.runs.take_at(unit, units)?;
-            state.purging[slot] = Purging { unit, units, thread: thread::pointer() };
+            state.purging.begin(place, unit, units);
             self.show_dirty(locked.state().runs.dirty_units());
-            (slot, unit, units)
+            (place, unit, units)
         };
         // SAFETY: the piece is in no list, so nobody else touches it.
         let done = unsafe { vm::purge(MAP.address_of(unit), units * UNIT) };
         if let Some(mut locked) = self.enter() {
             let state = locked.state();
-            state.purging[slot].unit = Unit::NONE;
+            state.purging.end(place);
             // Locked pages cannot be purged; counting them clean would hand out old contents.
             state.refused_until = (!done).then(|| now.wrapping_add(REFUSED_FOR));
             locked.file(unit, units, done, now);
@@ -427,19 +384,17 @@ impl Source {
 
     /// Does something to the frontier that takes system calls, as one who opens units does.
     fn change_frontier(&self, change: impl FnOnce(&mut Frontier)) {
-        let me = (thread::pointer() >> 5) as u32 | 1;
         loop {
-            match self.opening.compare_exchange(0, me, Acquire, Relaxed) {
-                Ok(_) => break,
-                Err(other) if other == me => return,
-                Err(other) => futex_wait(&self.opening, other, None),
+            match self.opener.begin() {
+                Turn::Mine => break,
+                Turn::Waited => {}
+                Turn::Reentered => return,
             }
         }
         if let Some(mut locked) = self.enter() {
             change(&mut locked.state().frontier);
         }
-        self.opening.store(0, Release);
-        futex_wake(&self.opening, i32::MAX);
+        self.opener.end();
     }
 
     /// Pages opened from now on need not be locked in memory.
@@ -452,11 +407,6 @@ impl Source {
         self.lock.hold_for_fork(patient);
     }
 
-    /// True when the calling thread was interrupted with the lock held.
-    pub fn interrupted_here(&self) -> bool {
-        self.lock.interrupted_here()
-    }
-
     /// Releases the lock in the parent after a fork.
     pub fn forked_in_parent(&self) {
         self.lock.release_after_fork();
@@ -465,17 +415,10 @@ impl Source {
     /// Releases the lock in the child, and files what threads that the child does not have were
     /// giving back to the system, or were about to open.
     pub fn forked_in_child(&self) {
-        let me = thread::pointer();
-        if self.opening.load(Relaxed) != (me >> 5) as u32 | 1 {
-            self.opening.store(0, Relaxed);
-        }
+        self.opener.forked();
         if let Some(mut locked) = self.enter() {
-            for slot in 0..PURGING {
-                let Purging { unit, units, thread } = locked.state().purging[slot];
-                if !unit.is_none() && thread != me {
-                    locked.state().purging[slot].unit = Unit::NONE;
-                    locked.file(unit, units, false, settings::now());
-                }
+            while let Some((unit, units)) = locked.state().purging.take_abandoned() {
+                locked.file(unit, units, false, settings::now());
             }
         }
         self.lock.release_after_fork();

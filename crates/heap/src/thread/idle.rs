@@ -1,9 +1,8 @@
 //! Heaps of ended threads, waiting for the next thread.
 
-use crate::base::sync::{Lock, const_fn};
+use crate::base::sync::{Lock, UnsafeCell, const_fn};
 use crate::heap::heap::{Heap, Standing};
 use crate::heap::locked::LockedHeap;
-use core::cell::UnsafeCell;
 use core::ptr;
 
 /// A list of heaps without threads. Nobody waits for another lock with its lock held.
