@@ -7,9 +7,11 @@
 //! | `first_class` | heaps that are destroyed whole |
 //! | `span` | spans for regions and frames |
 //! | `stats` | the state of the heap, and the report |
-//! | `process` | load, fork, exit, and system calls that concern the whole process |
+//! | `process` | load, exit, and system calls that concern the whole process |
+//! | `fork` | what happens around a fork |
 
 pub mod first_class;
+mod fork;
 pub mod process;
 pub mod span;
 pub mod stats;

@@ -1,15 +1,10 @@
 //! What happens to the whole process: load, fork, exit, and system calls that the heap must know of.
 
 use crate::base::settings;
-use crate::face::stats;
-use crate::heap::heap::{Heap, Standing, each_heap};
-use crate::heap::slot::slot;
-use crate::mail::parcel::POOL;
-use crate::map::far::FAR;
+use crate::face::{fork, stats};
 use crate::purge::policy;
 use crate::source::SOURCE;
-use crate::thread::attach::{self, IDLE, mark_left};
-use crate::thread::shared::RETIRED;
+use crate::thread::attach;
 use allod_os::thread;
 use core::sync::atomic::{AtomicBool, Ordering::AcqRel};
 
@@ -30,7 +25,7 @@ extern "C" fn on_load() {
 pub fn prepare() {
     if !PREPARED.swap(true, AcqRel) {
         attach::prepare();
-        thread::at_fork(before_fork, after_fork_in_parent, after_fork_in_child);
+        thread::at_fork(fork::before, fork::in_parent, fork::in_child);
         thread::stay_loaded(on_load);
     }
 }
@@ -38,86 +33,6 @@ pub fn prepare() {
 #[used]
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = on_load;
-
-/// Takes every lock, in order, so that the child gets heaps at rest. The locks are lent to this thread:
-/// handlers that run after this one, before the fork or in parent or child, may allocate.
-///
-/// A thread that a signal interrupted in the heap, and whose handler forks, holds locks already, out of
-/// order. It waits only for those whose holders never wait for what it holds; what else it does not
-/// get, the child does not use.
-extern "C" fn before_fork() {
-    let source_is_mine = SOURCE.interrupted_here();
-    let mut patient = !source_is_mine;
-    each_usable(|h| patient &= !h.lock().interrupted_here());
-    IDLE.lock().hold_for_fork(patient);
-    RETIRED.lock().hold_for_fork(patient);
-    // A heap made meanwhile is not locked; its maker finishes, or waits below.
-    each_usable(|h| h.lock().hold_for_fork(patient));
-    POOL.hold_for_fork(!source_is_mine);
-    FAR.lock().hold_for_fork(!source_is_mine);
-    SOURCE.hold_for_fork(true);
-}
-
-/// Calls `f` for every heap but those that an earlier fork has left behind.
-fn each_usable(mut f: impl FnMut(&Heap)) {
-    each_heap(|h| {
-        // SAFETY: heaps are never freed; only what is for all threads is used of them.
-        let h = unsafe { &*h };
-        if h.standing() != Standing::Lost {
-            f(h);
-        }
-    });
-}
-
-extern "C" fn after_fork_in_parent() {
-    SOURCE.forked_in_parent();
-    FAR.lock().release_after_fork();
-    POOL.release_after_fork();
-    // Only what was taken for the fork is released.
-    each_usable(|h| h.lock().release_after_fork());
-    RETIRED.lock().release_after_fork();
-    IDLE.lock().release_after_fork();
-}
-
-/// Besides releasing the locks, makes orphans of the heaps whose threads do not exist in the child.
-extern "C" fn after_fork_in_child() {
-    SOURCE.forked_in_child();
-    // These lists are whole at every moment, so it does not matter where another thread stood.
-    POOL.forked_in_child();
-    FAR.lock().reset_in_child();
-    RETIRED.lock().reset_in_child();
-    IDLE.lock().reset_in_child();
-    let me = slot::get();
-    // SAFETY: the child has one thread. A front cache that a fork caught between the two stores of a
-    // fast path loses one block at most.
-    each_heap(|h| unsafe { adopt_into_child(h, me) });
-    policy::forked();
-}
-
-unsafe fn adopt_into_child(h: *mut Heap, me: *mut Heap) {
-    // SAFETY: the caller's contract.
-    unsafe {
-        if (*h).lock().interrupted_here() {
-            // This thread's own change, which it may finish.
-            return;
-        }
-        (*h).lock().release_after_fork();
-        let attached = (*h).standing() == Standing::Attached;
-        let Some(mut locked) = Heap::try_enter(h) else {
-            // In the middle of a change by a thread that does not exist here.
-            (*h).set_thread(0);
-            return (*h).set_standing(Standing::Lost);
-        };
-        locked.inside().slabs.return_borrowed_by_others();
-        if h != me && attached {
-            mark_left(&mut locked);
-            (*h).set_thread(0);
-            (*h).set_standing(Standing::Orphan);
-            drop(locked);
-            IDLE.put(h);
-        }
-    }
-}
 
 /// Prints the report at exit when `ALLOD_STATS=1`.
 extern "C" fn at_exit() {

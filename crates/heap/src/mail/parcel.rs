@@ -1,12 +1,10 @@
 //! Parcels, and the pool of empty ones.
 
 use crate::base::layout::UNIT;
-use crate::base::sync::AtomicU32;
+use crate::base::sync::Ordering::Relaxed;
+use crate::base::sync::{AtomicU32, AtomicU64, Lock, UnsafeCell, const_fn, process_wide};
 use crate::source;
-use allod_os::lock::Lock;
-use core::cell::UnsafeCell;
 use core::ptr;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Pointers in a parcel; a parcel fills 512 bytes.
 pub const PARCEL: usize = 61;
@@ -48,11 +46,23 @@ pub struct Pool {
 // SAFETY: `first` is touched only with `lock` held.
 unsafe impl Sync for Pool {}
 
-/// The empty parcels of this process.
-pub static POOL: Pool =
-    Pool { lock: Lock::new(), first: UnsafeCell::new(ptr::null_mut()), locked: AtomicU64::new(0) };
+process_wide! {
+    /// The empty parcels of this process.
+    pub static POOL: Pool = Pool::new();
+}
 
 impl Pool {
+    const_fn! {
+        /// No parcels yet.
+        pub fn new() -> Pool {
+            Pool {
+                lock: Lock::new(),
+                first: UnsafeCell::new(ptr::null_mut()),
+                locked: AtomicU64::new(0),
+            }
+        }
+    }
+
     /// Takes up to `n` linked empty parcels; null when memory is out.
     pub fn take(&self, n: usize) -> *mut Parcel {
         let Some(held) = self.lock.enter() else { return ptr::null_mut() };
@@ -85,19 +95,9 @@ impl Pool {
         }
     }
 
-    /// Takes the lock for a fork.
-    pub fn hold_for_fork(&self, patient: bool) {
-        self.lock.hold_for_fork(patient);
-    }
-
-    /// Releases the lock in the parent after a fork.
-    pub fn release_after_fork(&self) {
-        self.lock.release_after_fork();
-    }
-
-    /// Releases the lock in the child after a fork.
-    pub fn forked_in_child(&self) {
-        self.lock.reset_in_child();
+    /// The pool's lock, for a fork.
+    pub fn lock(&self) -> &Lock {
+        &self.lock
     }
 }
 
