@@ -21,6 +21,7 @@ const ABSENT: u32 = 0;
 const AWAKE: u32 = 1;
 const ASLEEP: u32 = 2;
 const LEAVING: u32 = 3;
+/// And all above: one more for each further [`stop`](Helper::stop).
 const BARRED: u32 = 4;
 
 /// The state of the helper.
@@ -73,13 +74,15 @@ impl Helper {
         self.change(ABSENT, AWAKE)
     }
 
-    /// The helper that was claimed could not be started, or is not there in a forked child.
+    /// There is no helper any more: it leaves as it was asked to, could not be started after it was
+    /// claimed, or is not there in a forked child.
     pub fn gone(&self) {
-        self.state.store(ABSENT, Ordering::Release);
+        self.state.swap(ABSENT, Ordering::AcqRel);
+        futex_wake(&self.state, i32::MAX);
     }
 
     /// The helper's word that it ends now, having nothing to do. False when it must not: it was
-    /// asked to leave, which is said with [`left`](Helper::left).
+    /// asked to leave, which is said with [`gone`](Helper::gone).
     pub fn end(&self) -> bool {
         self.change(AWAKE, ABSENT)
     }
@@ -89,14 +92,8 @@ impl Helper {
         self.state.load(Ordering::Acquire) == LEAVING
     }
 
-    /// The helper's last word after it was asked to leave.
-    pub fn left(&self) {
-        self.state.store(ABSENT, Ordering::Release);
-        futex_wake(&self.state, i32::MAX);
-    }
-
-    /// Has the helper leave, and waits until it has; then none starts before
-    /// [`allow`](Helper::allow). True when there was one.
+    /// Has the helper leave, and waits until it has; then none starts before everybody who stopped it
+    /// has called [`allow`](Helper::allow). True when there was one.
     pub fn stop(&self) -> bool {
         let mut was_there = false;
         loop {
@@ -108,15 +105,22 @@ impl Helper {
                     futex_wake(&self.state, i32::MAX);
                 }
                 LEAVING => futex_wait(&self.state, LEAVING, None),
-                BARRED => return was_there,
+                BARRED.. if self.change(state, state + 1) => return was_there,
                 _ => {}
             }
         }
     }
 
-    /// Lets a helper start again.
+    /// Takes one [`stop`](Helper::stop) back.
     pub fn allow(&self) {
-        self.change(BARRED, ABSENT);
+        loop {
+            let state = self.state.load(Ordering::Relaxed);
+            let fewer = if state > BARRED { state - 1 } else { ABSENT };
+            // A child that was forked meanwhile has no bars.
+            if state < BARRED || self.change(state, fewer) {
+                return;
+            }
+        }
     }
 
     /// The helper's sleep: until it is woken or asked to leave, or not at all when `turn`, one more

@@ -92,7 +92,7 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
             HELPER.sleep(|| turn(delay));
         }
         if HELPER.must_leave() {
-            HELPER.left();
+            HELPER.gone();
             return ptr::null_mut();
         }
     }
