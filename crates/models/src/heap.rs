@@ -1,63 +1,41 @@
-//! A heap that is only a lock, a standing, an inbox, and the blocks that are free in it.
+//! Heaps.
 
-use crate::inbox::Inbox;
-use crate::lock::Lock;
-use loom::cell::UnsafeCell;
-use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
+#[path = "heap/heap.rs"]
+pub mod heap;
+#[path = "heap/locked.rs"]
+pub mod locked;
+#[path = "../../heap/src/heap/post.rs"]
+pub mod post;
+#[path = "../../heap/src/heap/unpack.rs"]
+mod unpack;
 
-/// As in the heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// A living thread's.
-    Attached,
-    /// Its thread has ended.
-    Orphan,
-}
+/// Which heap a thread uses.
+pub mod slot {
+    use crate::heap::heap::Heap;
 
-/// What the protocols need of a heap.
-pub struct Heap {
     /// As in the heap.
-    pub lock: Lock,
-    /// As in the heap.
-    pub inbox: Inbox,
-    standing: AtomicU32,
-    /// Free blocks of the slabs: with the lock held only, which loom checks.
-    pub slabs: UnsafeCell<Vec<usize>>,
-    /// Blocks in the front cache: the owner's only, which loom checks.
-    pub cache: UnsafeCell<Vec<usize>>,
-    /// As in the heap.
-    pub next_idle: *mut Heap,
-}
+    pub fn own() -> Option<*mut Heap> {
+        Some(slot::get()).filter(|h| !h.is_null())
+    }
 
-impl Heap {
-    /// A heap without blocks, attached to the calling thread.
-    pub fn new() -> Heap {
-        Heap {
-            lock: Lock::new(),
-            inbox: Inbox::new(),
-            standing: AtomicU32::new(0),
-            slabs: UnsafeCell::new(Vec::new()),
-            cache: UnsafeCell::new(Vec::new()),
-            next_idle: std::ptr::null_mut(),
+    /// As in the heap, but null before the first `set`.
+    pub mod slot {
+        use crate::heap::heap::Heap;
+        use std::cell::Cell;
+        use std::ptr;
+
+        loom::thread_local! {
+            static SLOT: Cell<*mut Heap> = Cell::new(ptr::null_mut());
         }
-    }
 
-    /// As in the heap.
-    pub fn standing(&self) -> Standing {
-        if self.standing.load(Relaxed) == 0 { Standing::Attached } else { Standing::Orphan }
-    }
+        /// The calling thread's heap.
+        pub fn get() -> *mut Heap {
+            SLOT.with(Cell::get)
+        }
 
-    /// As in the heap.
-    pub fn set_standing(&self, standing: Standing) {
-        self.standing.store(u32::from(standing == Standing::Orphan), Relaxed);
-    }
-
-    /// The models have no fast path that would look at the thread.
-    pub fn set_thread(&self, _: usize) {}
-}
-
-impl Default for Heap {
-    fn default() -> Self {
-        Self::new()
+        /// Makes a heap the calling thread's.
+        pub fn set(h: *mut Heap) {
+            SLOT.with(|slot| slot.set(h));
+        }
     }
 }

@@ -1,42 +1,48 @@
 //! Allod's protocols between threads, explored with loom in every interleaving.
 //!
-//! The protocols are not copied: `lock`, `inbox`, `post`, `idle`, `helper`, `progress`, `count` and
-//! `counts` are the very source files of `allod-os`, `allod-heap`, `allod-frame` and `allod-region`. They
-//! name what they are made of by `crate::sync`, `crate::heap` and so on, and here these are loom's atomics,
-//! a futex made of loom's parts, and heaps and parcels cut down to what a protocol touches. `tests/` holds
-//! the models.
+//! The protocols are not copied: the files in the table are the very source files of `allod-os`,
+//! `allod-heap`, `allod-frame` and `allod-region`. They name what they are made of by `crate::base::sync`,
+//! `crate::heap::heap` and so on, and here these are loom's atomics, a futex made of loom's parts, and
+//! heaps, slabs and a source cut down to what a protocol touches. `tests/` holds the models.
 //!
 //! | file | what the models show |
 //! | --- | --- |
-//! | `os/src/lock.rs` | one holder at a time; no sleeper is forgotten |
-//! | `heap/src/inbox.rs` | of what two threads push nothing is lost, nothing comes twice |
-//! | `heap/src/idle.rs`, `post.rs` | a heap that changes hands meanwhile loses no block |
-//! | `heap/src/helper.rs` | no freed memory waits beside a sleeping helper |
-//! | `frame/src/progress.rs` | what a stream has published is written |
-//! | `frame/src/task/count.rs` | a task's arena ends once, after everything that its handles did |
-//! | `region/src/counts.rs` | a region is reclaimed once, by the last who holds it, after all use |
-// The heap's files make these in constants, where no `Default` serves.
-#![allow(clippy::new_without_default)]
+//! | `os/lock` | one holder at a time; no sleeper is forgotten; who re-enters is told so; a lock that is lent for a fork excludes others |
+//! | `heap/mail/inbox`, `parcel` | of what two threads push nothing is lost, nothing comes twice |
+//! | `heap/heap/post`, `unpack`, `heap/thread/idle` | a heap that changes hands meanwhile loses no block |
+//! | `heap/purge/helper` | no freed memory waits beside a sleeping helper; none runs between `stop` and `allow` |
+//! | `heap/slab/pages`, `bitmap` | pages are given back only while their blocks are borrowed |
+//! | `heap/source/opener`, `waiting`, `purging` | nobody waits for ever for units; what was freed meanwhile is filed once |
+//! | `heap/face/fork` | the child can use what it finds, and finds what was at rest |
+//! | `frame/progress` | what a stream has published is written |
+//! | `frame/task/count` | a task's arena ends once, after everything that its handles did |
+//! | `region/counts` | a region is reclaimed once, by the last who holds it, after all use |
+// The heap's files make these in constants, where no `Default` serves; and a folder has a file of its
+// own name.
+#![allow(clippy::new_without_default, clippy::module_inception)]
 
+// What the heap's files call `allod_os` is here, too.
+extern crate self as allod_os;
+
+pub mod base;
 pub mod check;
 #[path = "../../frame/src/task/count.rs"]
 pub mod count;
 #[path = "../../region/src/counts.rs"]
 pub mod counts;
+pub mod face;
 pub mod futex;
 pub mod heap;
-#[path = "../../heap/src/helper.rs"]
-pub mod helper;
-#[path = "../../heap/src/idle.rs"]
-pub mod idle;
-#[path = "../../heap/src/inbox.rs"]
-pub mod inbox;
 #[path = "../../os/src/lock.rs"]
 pub mod lock;
-#[path = "../../heap/src/post.rs"]
-pub mod post;
+pub mod mail;
+pub mod map;
+pub mod process;
 #[path = "../../frame/src/progress.rs"]
 pub mod progress;
-pub mod remote;
-pub mod slow;
+pub mod purge;
+pub mod slab;
+pub mod source;
 pub mod sync;
+pub mod thread;
+pub mod vm;

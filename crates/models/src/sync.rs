@@ -2,11 +2,17 @@
 
 pub use crate::futex::{futex_wait, futex_wake};
 pub use crate::lock::Lock;
+pub use crate::thread::pointer as thread_mark;
 pub use loom::hint::spin_loop;
 pub use loom::sync::atomic::{AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// One, so that models sleep early and stay small.
 pub const SPINS: u32 = 1;
+/// As small, so that a fork goes on without a lock soon.
+pub const FORK_SPINS: u32 = 2;
+
+/// Nothing is counted.
+pub fn count_wait() {}
 
 /// A plain function: loom's atomics cannot be made in constants.
 macro_rules! const_fn {

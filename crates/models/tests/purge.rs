@@ -1,8 +1,8 @@
 //! The helper that purges: it never sleeps while something waits for it, and never purges what is
 //! in use.
 
-use allod_models::helper::{Helper, START_AFTER};
 use allod_models::lock::Lock;
+use allod_models::purge::helper::{Helper, WAKE_AFTER};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
@@ -55,7 +55,7 @@ impl Slab {
             // SAFETY: the lock is held.
             self.waiting.with_mut(|w| unsafe { *w += 1 });
         });
-        !self.helper.is_awake() && self.helper.note(START_AFTER) && self.helper.claim()
+        !self.helper.is_awake() && self.helper.note(WAKE_AFTER) && self.helper.claim()
     }
 
     /// The helper's round: purges free pages with the lock held. Returns how many flushes it saw.

@@ -1,18 +1,29 @@
 //! Remote frees: nothing is lost, nothing comes twice, and contents are seen by whoever takes them.
 
-use allod_models::inbox::Inbox;
-use allod_models::remote::Parcel;
+use allod_models::base::layout::UNIT;
+use allod_models::mail::inbox::Inbox;
+use allod_models::mail::parcel::Parcel;
+use allod_models::mail::parcel_with;
+use allod_models::slab::slabs::SIZE;
+use allod_models::vm;
 use loom::sync::Arc;
 use loom::thread;
 
-fn take(inbox: &Inbox, into: &mut Vec<usize>) {
+/// The address of a block, one of four.
+fn block(i: usize) -> *mut u8 {
+    (UNIT + i * SIZE) as *mut u8
+}
+
+fn take(inbox: &Inbox, into: &mut Vec<*mut u8>) {
     let mut parcel = inbox.take_all();
     while !parcel.is_null() {
         // SAFETY: taken parcels are ours.
         unsafe {
-            let next = (*parcel).next;
-            into.push(Parcel::open(parcel));
-            parcel = next;
+            for &p in Parcel::blocks(parcel) {
+                assert_eq!(vm::read(p as usize), 7);
+                into.push(p);
+            }
+            parcel = (*parcel).next;
         }
     }
 }
@@ -26,9 +37,10 @@ fn all_arrive_once(senders: usize, each: usize, bound: Option<usize>) {
             .map(|s| {
                 let inbox = inbox.clone();
                 thread::spawn(move || {
-                    for i in 0..each {
+                    for p in (s * each..(s + 1) * each).map(block) {
+                        vm::write(p as usize, 7);
                         // SAFETY: a parcel of our own.
-                        unsafe { inbox.push(Parcel::boxed(s * each + i)) };
+                        unsafe { inbox.push(parcel_with(&[p])) };
                     }
                 })
             })
@@ -40,7 +52,7 @@ fn all_arrive_once(senders: usize, each: usize, bound: Option<usize>) {
         take(&inbox, &mut got);
         assert!(inbox.is_empty());
         got.sort_unstable();
-        assert_eq!(got, (0..senders * each).collect::<Vec<_>>());
+        assert_eq!(got, (0..senders * each).map(block).collect::<Vec<_>>());
     });
 }
 

@@ -1,0 +1,15 @@
+//! The heap's ground.
+
+#[path = "../../heap/src/base/class.rs"]
+pub mod class;
+#[path = "../../heap/src/base/layout.rs"]
+pub mod layout;
+#[path = "../../heap/src/base/list.rs"]
+pub mod list;
+
+/// What the protocols between threads are made of.
+pub mod sync {
+    pub use crate::process::UnsafeCell;
+    pub(crate) use crate::process::process_wide;
+    pub use crate::sync::*;
+}

@@ -1,0 +1,173 @@
+//! A heap that is only a lock, a standing, an inbox, a slab and a front cache.
+
+use crate::base::class::Class;
+use crate::base::layout::Unit;
+use crate::base::sync::{UnsafeCell, process_wide};
+use crate::futex::look;
+use crate::heap::locked::Inside;
+use crate::lock::Lock;
+use crate::mail::inbox::Inbox;
+use crate::mail::parcel::Parcel;
+use crate::map::cache::Cache;
+use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize};
+use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::ptr;
+use std::sync::Mutex;
+
+/// As in the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A living thread's.
+    Attached,
+    /// Its thread has ended.
+    Orphan,
+    /// Left by a fork in the middle of a change.
+    Lost,
+}
+
+/// What the protocols need of a heap.
+pub struct Heap {
+    pub(crate) lock: Lock,
+    standing: AtomicU32,
+    inbox: Inbox,
+    pub(crate) inside: UnsafeCell<Inside>,
+    pub(crate) cache: UnsafeCell<Vec<*mut u8>>,
+    next: AtomicPtr<Heap>,
+    next_idle: UnsafeCell<*mut Heap>,
+}
+
+struct Made(*mut Heap);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // SAFETY: made in `publish`; the run is over.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+process_wide! {
+    static HEAPS: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
+}
+process_wide! {
+    static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+}
+process_wide! {
+    /// The next unit without a slab.
+    static UNITS: AtomicUsize = AtomicUsize::new(1);
+}
+
+/// A thread's parcels for others: it keeps none.
+pub struct Outgoing;
+
+impl Outgoing {
+    /// As in the heap.
+    ///
+    /// # Safety
+    /// None.
+    pub unsafe fn keep(&mut self, _: *mut Parcel) -> bool {
+        false
+    }
+}
+
+impl Heap {
+    /// Makes a heap with a slab of free blocks; it is in the list of all heaps.
+    pub fn create() -> *mut Heap {
+        let unit = Unit::new(UNITS.fetch_add(1, Relaxed));
+        Heap::publish(Inside::new(unit), Vec::new(), Lock::new(), Standing::Attached)
+    }
+
+    pub(crate) fn publish(
+        inside: Inside,
+        cache: Vec<*mut u8>,
+        lock: Lock,
+        standing: Standing,
+    ) -> *mut Heap {
+        let heap = Box::into_raw(Box::new(Heap {
+            lock,
+            standing: AtomicU32::new(standing as u32),
+            inbox: Inbox::new(),
+            inside: UnsafeCell::new(inside),
+            cache: UnsafeCell::new(cache),
+            next: AtomicPtr::new(ptr::null_mut()),
+            next_idle: UnsafeCell::new(ptr::null_mut()),
+        }));
+        MADE.lock().unwrap().push(Made(heap));
+        let mut head = HEAPS.load(Relaxed);
+        loop {
+            // SAFETY: nobody else knows the heap yet.
+            unsafe { (*heap).next.store(head, Relaxed) };
+            match HEAPS.compare_exchange(head, heap, Release, Acquire) {
+                Ok(_) => return heap,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// As in the heap.
+    pub fn standing(&self) -> Standing {
+        as_standing(self.standing.load(Relaxed))
+    }
+
+    /// What stands there at this moment, as a fork finds it.
+    pub(crate) fn latest_standing(&self) -> Standing {
+        as_standing(look(&self.standing))
+    }
+
+    /// As in the heap.
+    pub fn set_standing(&self, standing: Standing) {
+        self.standing.store(standing as u32, Relaxed);
+    }
+
+    /// The models have no fast path that would look at the thread.
+    pub fn set_thread(&self, _: usize) {}
+
+    /// As in the heap.
+    pub fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// As in the heap.
+    pub fn next_idle(&self) -> *mut *mut Heap {
+        self.next_idle.get()
+    }
+
+    /// As in the heap.
+    pub fn lock(&self) -> &Lock {
+        &self.lock
+    }
+
+    /// As in the heap, with one cache for all classes.
+    ///
+    /// # Safety
+    /// `h` is a heap; whether its cache is the caller's, loom checks.
+    pub unsafe fn cache(h: *mut Heap, _: Class) -> Cache {
+        // SAFETY: heaps stay until the run is over.
+        Cache::of(unsafe { &(*h).cache })
+    }
+
+    /// As in the heap.
+    ///
+    /// # Safety
+    /// None.
+    pub unsafe fn outgoing(_: *mut Heap) -> Outgoing {
+        Outgoing
+    }
+}
+
+fn as_standing(word: u32) -> Standing {
+    match word {
+        0 => Standing::Attached,
+        1 => Standing::Orphan,
+        _ => Standing::Lost,
+    }
+}
+
+/// As in the heap.
+pub fn each_heap(mut f: impl FnMut(*mut Heap)) {
+    let mut h = HEAPS.load(Acquire);
+    while !h.is_null() {
+        f(h);
+        // SAFETY: heaps stay until the run is over.
+        h = unsafe { (*h).next.load(Relaxed) };
+    }
+}

@@ -1,0 +1,8 @@
+//! Slabs: one per heap, of a few blocks.
+
+#[path = "../../heap/src/slab/bitmap.rs"]
+pub mod bitmap;
+#[path = "../../heap/src/slab/pages.rs"]
+pub mod pages;
+#[path = "slab/slabs.rs"]
+pub mod slabs;
