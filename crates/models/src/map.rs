@@ -2,6 +2,8 @@
 
 #[path = "../../heap/src/map/bin.rs"]
 pub mod bin;
+#[path = "../../heap/src/map/links.rs"]
+mod links;
 #[path = "../../heap/src/map/record.rs"]
 pub mod record;
 pub mod span_map;

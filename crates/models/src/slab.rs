@@ -2,6 +2,8 @@
 
 #[path = "../../heap/src/slab/bitmap.rs"]
 pub mod bitmap;
+#[path = "../../heap/src/slab/borrowed.rs"]
+pub mod borrowed;
 #[path = "../../heap/src/slab/pages.rs"]
 pub mod pages;
 #[path = "slab/slabs.rs"]

@@ -10,12 +10,14 @@
 //! | `record` | what is known of a span, and the views of it |
 //! | `span_map` | the map itself |
 //! | `far` | blocks beyond the window that the map covers |
+//! | `links` | from one span to another |
 //! | `owner` | what the map and the records know of any address |
 //! | `misuse` | what is said of a pointer that cannot be freed |
 
 pub mod bin;
 pub mod cache;
 pub mod far;
+mod links;
 pub mod misuse;
 pub mod owner;
 pub mod record;

@@ -16,10 +16,8 @@
 //! span in use is set before the span is entered in the map, and stays until it is freed.
 
 use crate::base::class::{MOST_BLOCKS, RECIPROCAL_SHIFT};
-use crate::base::layout::Unit;
-use crate::base::list::{Linked, Links};
+use crate::base::list::Links;
 use crate::map::bin::{Bin, HOLDER, Holder};
-use crate::map::span_map::MAP;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering::AcqRel, Ordering::Relaxed};
 
 /// What a span is used for.
@@ -230,33 +228,9 @@ impl Span {
         // SAFETY: as for `slab`.
         unsafe { &raw mut (*span).view.run }
     }
-
-    /// The record of the slab whose block holds `p`, which must lie in a unit with a front cache's bin.
-    #[inline]
-    pub fn of_block(p: *const u8) -> *mut Span {
-        let span = MAP.span(MAP.unit_of(p as usize));
-        // SAFETY: every unit of a slab has a valid record that says how far its first unit is.
-        span.wrapping_sub(unsafe { (*span).back } as usize)
-    }
 }
 
 /// Lists of spans of one sort.
 pub struct BySort;
 /// Lists of spans by time.
 pub struct ByTime;
-
-impl Linked for BySort {
-    #[inline]
-    fn links(member: Unit) -> *mut Links {
-        // SAFETY: only the address is computed; records lie in reserved address space.
-        unsafe { &raw mut (*MAP.span(member)).sort }
-    }
-}
-
-impl Linked for ByTime {
-    #[inline]
-    fn links(member: Unit) -> *mut Links {
-        // SAFETY: as above.
-        unsafe { &raw mut (*MAP.span(member)).time }
-    }
-}

@@ -401,7 +401,8 @@ unsafe fn move_contents(from: usize, to: usize, old: usize, seams: &mut Seams) {
 }
 
 /// `realloc` of a large block, or growth to more than [`GROWING_FROM`]: in place, or into a span with
-/// room to grow. Null when the ordinary way (allocate, copy, free) has to be taken.
+/// room to grow. Null when the ordinary way (allocate, copy, free) has to be taken. After a move the
+/// caller frees the old block.
 ///
 /// # Safety
 /// `p` is a live block of the caller's with `usable` bytes, `span` the record of its span.
@@ -415,11 +416,7 @@ pub unsafe fn realloc(span: *mut Span, p: *mut u8, size: usize, usable: usize) -
         if size <= usable || size <= GROWING_FROM {
             return ptr::null_mut();
         }
-        let to = move_to_longer(span, p, usable, size);
-        if !to.is_null() {
-            crate::free(p);
-        }
-        to
+        move_to_longer(span, p, usable, size)
     }
 }
 

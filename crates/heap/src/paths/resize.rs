@@ -6,7 +6,7 @@ use crate::map::misuse::{Misuse, misuse};
 use crate::map::owner::usable_in_large;
 use crate::map::record::{Kind, Span};
 use crate::map::span_map::MAP;
-use crate::paths::large;
+use crate::paths::{fast, large, release};
 use core::ptr;
 
 /// The span of a live block; `None` for null and for what is not the start of a block.
@@ -69,6 +69,13 @@ pub unsafe fn usable_size(p: *mut u8) -> usize {
     unsafe { block_at(p).map_or_else(|| usable_in_far(p), |span| usable_in(span)) }
 }
 
+/// Frees a block whose contents have moved.
+#[inline]
+unsafe fn free(p: *mut u8) {
+    // SAFETY: the caller's block.
+    unsafe { fast::free_or(p, release::free) }
+}
+
 /// Resizes a block at a multiple of `align`, taking new blocks from `alloc`. Null when memory is out;
 /// the old block is untouched then.
 ///
@@ -99,6 +106,9 @@ pub unsafe fn realloc(
         if (large || size > large::GROWING_FROM) && align <= MIN_ALIGN {
             let q = large::realloc(span, p, size, usable);
             if !q.is_null() {
+                if q != p {
+                    free(p);
+                }
                 return q;
             }
         }
@@ -108,7 +118,7 @@ pub unsafe fn realloc(
             return if size <= usable && !large { p } else { q };
         }
         ptr::copy_nonoverlapping(p, q, usable.min(size));
-        crate::free(p);
+        free(p);
         q
     }
 }

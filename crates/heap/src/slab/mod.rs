@@ -16,9 +16,11 @@
 //! | `bitmap` | taking blocks from a slab and putting them back |
 //! | `slabs` | a heap's slabs by class |
 //! | `near` | free runs of a heap, newest first |
+//! | `borrowed` | the blocks of a slab whose pages are being given back |
 //! | `pages` | which pages of a slab can be given back |
 
 mod bitmap;
+mod borrowed;
 mod near;
 mod pages;
 #[allow(clippy::module_inception)]

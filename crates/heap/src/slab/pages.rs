@@ -21,14 +21,6 @@ use allod_os::{thread, vm};
 /// Slabs that are looked at in one hold of the heap's lock.
 const LOOKS: usize = 64;
 
-/// The free blocks of a slab that the purger has borrowed; none when `unit` is none.
-pub struct Borrowed {
-    unit: Unit,
-    /// The thread that has borrowed them.
-    thread: usize,
-    bits: Bitmap,
-}
-
 /// A slab whose pages can be given back: a copy of what that takes, used without the lock.
 pub struct Pages {
     start: usize,
@@ -46,13 +38,6 @@ pub enum Found {
     More,
     /// Nothing at all.
     End,
-}
-
-impl Borrowed {
-    /// Nothing is borrowed.
-    pub const fn nothing() -> Borrowed {
-        Borrowed { unit: Unit::NONE, thread: 0, bits: [0; BITMAP_WORDS] }
-    }
 }
 
 /// Whether a slab is to be given back from, at this moment.

@@ -9,8 +9,8 @@ use crate::map::misuse::{Fault, Misuse};
 use crate::map::record::{BySort, ByTime, Kind, Slab, Span};
 use crate::map::span_map::MAP;
 use crate::slab::bitmap;
+use crate::slab::borrowed::Borrowed;
 use crate::slab::near::{self, Near};
-use crate::slab::pages::Borrowed;
 use crate::source::SOURCE;
 use core::sync::atomic::Ordering::Relaxed;
 

@@ -6,7 +6,7 @@ use crate::map::misuse::Fault;
 use crate::map::record::{Kind, Slab, Span};
 use crate::map::span_map::MAP;
 use crate::slab::bitmap;
-use crate::slab::pages::Borrowed;
+use crate::slab::borrowed::Borrowed;
 use std::ptr;
 
 /// Blocks of a slab.
