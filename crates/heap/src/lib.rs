@@ -4,6 +4,9 @@
 //! All functions are thread-safe, never panic, and return null where memory is out; none touches
 //! `errno`. See ARCHITECTURE.md for a walk through `malloc` and `free`.
 //!
+//! The folders are layers; each uses only those before it, and `tests/layers.rs` reads the order here:
+//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `paths` → `face`.
+//!
 //! ```
 //! let p = allod_heap::malloc(100);
 //! assert!(!p.is_null());
