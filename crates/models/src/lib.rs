@@ -17,9 +17,9 @@
 //! | `frame/progress` | what a stream has published is written |
 //! | `frame/task/count` | a task's arena ends once, after everything that its handles did |
 //! | `region/counts` | a region is reclaimed once, by the last who holds it, after all use |
-// The heap's files make these in constants, where no `Default` serves; and a folder has a file of its
-// own name.
-#![allow(clippy::new_without_default, clippy::module_inception)]
+// The heap's files make these in constants, where no `Default` serves; they are not public there, and a
+// folder has a file of its own name.
+#![allow(clippy::new_without_default, clippy::not_unsafe_ptr_arg_deref, clippy::module_inception)]
 
 // What the heap's files call `allod_os` is here, too.
 extern crate self as allod_os;

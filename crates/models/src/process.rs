@@ -32,7 +32,7 @@ pub fn current() -> usize {
 /// A static of which each process of each run has its own.
 macro_rules! process_wide {
     ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $value:expr;) => {
-        #[allow(non_camel_case_types, missing_docs)]
+        #[allow(non_camel_case_types, missing_docs, clippy::upper_case_acronyms)]
         $vis struct $name { _private: () }
         $(#[$meta])* $vis static $name: $name = $name { _private: () };
         impl std::ops::Deref for $name {

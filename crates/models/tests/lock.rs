@@ -94,8 +94,8 @@ fn a_thread_that_enters_again_is_told_so_instead_of_waiting_for_itself() {
         let other = {
             let g = g.clone();
             thread::spawn(move || {
-                // SAFETY: the lock is held.
                 let held = g.lock.enter().expect("not this thread's");
+                // SAFETY: the lock is held.
                 g.value.with_mut(|v| unsafe { *v += 1 });
                 drop(held);
             })

@@ -19,7 +19,8 @@ process_wide! {
 
 impl Map {
     fn new() -> Map {
-        let spans: Box<[std::mem::MaybeUninit<Span>]> = Box::new_zeroed_slice(UNITS);
+        // SAFETY: a record of zeros is valid.
+        let spans: Box<[Span]> = (0..UNITS).map(|_| unsafe { std::mem::zeroed() }).collect();
         Map { spans: Box::into_raw(spans).cast() }
     }
 
