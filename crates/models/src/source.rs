@@ -14,6 +14,9 @@ use opener::{Opener, Turn};
 use purging::Purging;
 use waiting::Waiting;
 
+/// Units opened at once: enough for every thread of a model.
+const STEP: usize = 3;
+
 /// As in the heap.
 pub struct Source {
     lock: Lock,
@@ -84,7 +87,7 @@ impl Source {
         f();
     }
 
-    /// Takes a new unit, as `take_by` does: opens one, with `while_opening` in the middle, or waits for
+    /// Takes a new unit, as `take_by` does: opens some, with `while_opening` in the middle, or waits for
     /// another thread that does. False when the thread was interrupted there.
     pub fn take_new(&self, while_opening: impl Fn()) -> bool {
         loop {
@@ -100,7 +103,7 @@ impl Source {
                 Turn::Mine => {
                     while_opening();
                     if let Some(mut locked) = self.enter() {
-                        locked.state().opened += 1;
+                        locked.state().opened += STEP;
                     }
                     self.opener.end();
                 }

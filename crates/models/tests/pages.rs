@@ -68,14 +68,15 @@ fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
 fn pages_are_given_back_only_while_their_blocks_are_borrowed() {
     explore(3, || {
         let w = World::new();
-        let first = w.allocate().unwrap();
+        let (low, high) = (w.allocate().unwrap(), w.allocate().unwrap());
+        w.free(low);
         let purger = {
             let w = w.clone();
             thread::spawn(move || w.purge())
         };
-        let second = w.allocate();
-        w.free(first);
-        second.into_iter().for_each(|p| w.free(p));
+        w.free(high);
+        let again = [w.allocate(), w.allocate()];
+        again.into_iter().flatten().for_each(|p| w.free(p));
         purger.join().unwrap();
         assert_eq!(w.free_blocks(), BLOCKS);
     });
