@@ -8,6 +8,27 @@ mod links;
 pub mod record;
 pub mod span_map;
 
+/// Far blocks, of which the models have none.
+pub mod far {
+    use crate::lock::Lock;
+    use crate::process::process_wide;
+
+    /// A table that is only its lock.
+    pub struct Far(Lock);
+
+    impl Far {
+        /// The lock.
+        pub fn lock(&self) -> &Lock {
+            &self.0
+        }
+    }
+
+    process_wide! {
+        /// As in the heap.
+        pub static FAR: Far = Far(Lock::new());
+    }
+}
+
 /// Misuse, of which the models commit none.
 pub mod misuse {
     /// As in the heap.

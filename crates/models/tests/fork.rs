@@ -9,7 +9,7 @@ use allod_models::heap::slot::slot;
 use allod_models::mail::parcel::POOL;
 use allod_models::mail::parcel_with;
 use allod_models::process::fork;
-use allod_models::slab::pages::{Found, Ripe};
+use allod_models::slab::pages::{Found, Pages, Ripe};
 use allod_models::slab::slabs::{BLOCKS, SIZE};
 use allod_models::source::SOURCE;
 use allod_models::thread::attach::{IDLE, mark_left};
@@ -49,13 +49,14 @@ fn take(h: *mut Heap) -> *mut u8 {
 
 /// The purger's round through one heap.
 fn purge(h: *mut Heap) {
-    let (mut left, mut ripe) = (1, Ripe { now: 0, delay: 0, waiting: false });
+    let (mut left, mut pages) = (1, Pages::none());
+    let mut ripe = Ripe { now: 0, delay: 0, waiting: false };
     // SAFETY: heaps stay.
     unsafe {
         let Some(mut locked) = Heap::enter(h) else { return };
-        let found = locked.inside().slabs.borrow_ripe(&mut left, &mut ripe);
+        let found = locked.inside().slabs.borrow_ripe(&mut left, &mut ripe, &mut pages);
         drop(locked);
-        if let Found::Pages(pages) = found {
+        if matches!(found, Found::Pages) {
             pages.give_back();
             Heap::enter(h).unwrap().inside().slabs.return_borrowed();
         }

@@ -1,7 +1,7 @@
 //! Pages of a slab go back to the system only while their blocks are borrowed.
 
 use allod_models::heap::heap::Heap;
-use allod_models::slab::pages::{Found, Ripe};
+use allod_models::slab::pages::{Found, Pages, Ripe};
 use allod_models::slab::slabs::BLOCKS;
 use allod_models::vm;
 use loom::sync::Arc;
@@ -38,12 +38,17 @@ impl World {
 
     /// The purger's round, as in `turn`.
     fn purge(&self) {
-        let (mut left, mut ripe) = (1, Ripe { now: 0, delay: 0, waiting: false });
+        let (mut left, mut pages) = (1, Pages::none());
+        let mut ripe = Ripe { now: 0, delay: 0, waiting: false };
         // SAFETY: heaps stay.
         let found = unsafe {
-            Heap::enter(self.0).unwrap().inside().slabs.borrow_ripe(&mut left, &mut ripe)
+            Heap::enter(self.0)
+                .unwrap()
+                .inside()
+                .slabs
+                .borrow_ripe(&mut left, &mut ripe, &mut pages)
         };
-        if let Found::Pages(pages) = found {
+        if matches!(found, Found::Pages) {
             pages.give_back();
             // SAFETY: heaps stay, and the lock is held for this.
             unsafe { Heap::enter(self.0).unwrap().inside().slabs.return_borrowed() };

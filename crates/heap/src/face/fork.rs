@@ -3,6 +3,7 @@
 use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::heap::slot::slot;
 use crate::mail::parcel::POOL;
+use crate::map::far::FAR;
 use crate::purge::policy;
 use crate::source::SOURCE;
 use crate::thread::attach::{IDLE, mark_left};
@@ -12,40 +13,56 @@ use crate::thread::shared::RETIRED;
 /// handlers that run after this one, before the fork or in parent or child, may allocate.
 ///
 /// A thread that a signal interrupted in the heap, and whose handler forks, holds locks already, out of
-/// order. It waits for no other then, or two might wait for each other; what it does not get, the
-/// child does not use.
+/// order. It waits only for those whose holders never wait for what it holds; what else it does not
+/// get, the child does not use.
 pub extern "C" fn before() {
-    let mut patient = !SOURCE.interrupted_here() && !POOL.lock().interrupted_here();
-    // SAFETY: heaps are never freed.
-    each_heap(|h| unsafe { patient &= !(*h).lock().interrupted_here() });
-    IDLE.lock().hold_for_fork(true);
-    RETIRED.lock().hold_for_fork(true);
-    // SAFETY: as above. A heap made meanwhile is not locked; its maker finishes, or waits below.
-    each_heap(|h| unsafe { (*h).lock().hold_for_fork(patient) });
-    POOL.lock().hold_for_fork(true);
+    let source_is_mine = SOURCE.interrupted_here();
+    let leaf_is_mine = POOL.lock().interrupted_here() || FAR.lock().interrupted_here();
+    let mut patient = !source_is_mine && !leaf_is_mine;
+    each_usable(|h| patient &= !h.lock().interrupted_here());
+    IDLE.lock().hold_for_fork(patient);
+    RETIRED.lock().hold_for_fork(patient);
+    // A heap made meanwhile is not locked; its maker finishes, or waits below.
+    each_usable(|h| h.lock().hold_for_fork(patient));
+    POOL.lock().hold_for_fork(!source_is_mine);
+    FAR.lock().hold_for_fork(!source_is_mine);
     SOURCE.hold_for_fork(true);
+}
+
+/// Calls `f` for every heap but those that an earlier fork has left behind.
+fn each_usable(mut f: impl FnMut(&Heap)) {
+    each_heap(|h| {
+        // SAFETY: heaps are never freed; only what is for all threads is used of them.
+        let h = unsafe { &*h };
+        if h.standing() != Standing::Lost {
+            f(h);
+        }
+    });
 }
 
 /// Releases the locks in the parent.
 pub extern "C" fn in_parent() {
     SOURCE.forked_in_parent();
+    FAR.lock().release_after_fork();
     POOL.lock().release_after_fork();
-    // SAFETY: as in `before`. Only what was taken for the fork is released.
-    each_heap(|h| unsafe { (*h).lock().release_after_fork() });
+    // Only what was taken for the fork is released.
+    each_usable(|h| h.lock().release_after_fork());
     RETIRED.lock().release_after_fork();
     IDLE.lock().release_after_fork();
 }
 
-/// Releases the locks in the child, and makes orphans of the heaps whose threads do not exist in the child.
+/// Releases the locks in the child, and makes orphans of the heaps whose threads do not exist there.
 pub extern "C" fn in_child() {
     SOURCE.forked_in_child();
-    POOL.lock().release_after_fork();
+    // These lists are whole at every moment, so it does not matter where another thread stood.
+    POOL.lock().reset_in_child();
+    FAR.lock().reset_in_child();
+    RETIRED.lock().reset_in_child();
+    IDLE.lock().reset_in_child();
     let me = slot::get();
     // SAFETY: the child has one thread. A front cache that a fork caught between the two stores of a
     // fast path loses one block at most.
     each_heap(|h| unsafe { adopt_into_child(h, me) });
-    RETIRED.lock().release_after_fork();
-    IDLE.lock().release_after_fork();
     policy::forked();
 }
 
