@@ -125,7 +125,8 @@ unsafe fn set_limit(
 ) -> c_int {
     // SAFETY: the callers' contract; limits have 64 bits on all machines that this library serves.
     unsafe {
-        if resource == libc::RLIMIT_AS && !limit.is_null() && (*limit).rlim_cur != RLIM_INFINITY {
+        let counts = matches!(resource, libc::RLIMIT_AS | libc::RLIMIT_DATA);
+        if counts && !limit.is_null() && (*limit).rlim_cur != RLIM_INFINITY {
             allod_heap::process::expect_limited_addresses();
         }
         libc::syscall(libc::SYS_prlimit64, process, resource, limit, old) as c_int

@@ -52,12 +52,15 @@ pub fn page_size() -> usize {
     size
 }
 
-/// True when the process may only use a limited amount of address space (`ulimit -v`).
+/// True when the process may only use a limited amount of address space (`ulimit -v`), or of memory
+/// that it can write to, touched or not (`ulimit -d`).
 pub fn address_space_is_limited() -> bool {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for the answer.
-    let ok = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;
-    ok && limit.rlim_cur != libc::RLIM_INFINITY
+    [libc::RLIMIT_AS, libc::RLIMIT_DATA].into_iter().any(|resource| {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: `limit` is a valid place for the answer.
+        let ok = unsafe { libc::getrlimit(resource, &mut limit) } == 0;
+        ok && limit.rlim_cur != libc::RLIM_INFINITY
+    })
 }
 
 /// True when the system counts every writable page against its limit, touched or not
@@ -94,7 +97,8 @@ fn map(addr: usize, len: usize, prot: i32, flags: i32) -> Option<usize> {
 /// Maps `len` bytes of fresh memory wherever there is room, `len` being whole pages. `None` when the
 /// system refuses.
 pub fn map_block(len: usize) -> Option<usize> {
-    keeping_errno(|| map(0, len, libc::PROT_READ | libc::PROT_WRITE, RESERVE_FLAGS))
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    keeping_errno(|| map(0, len, libc::PROT_READ | libc::PROT_WRITE, flags))
 }
 
 /// Gives a mapping from [`map_block`] back.
@@ -185,7 +189,10 @@ impl Window {
             if self.reserved {
                 // SAFETY: the range lies in our own reservation, and nothing in it is in use. A
                 // seccomp filter may refuse `mprotect` and allow `mmap`.
-                let open = unsafe { libc::mprotect(at as *mut _, len, rw) == 0 || renew(at, len) };
+                let open = unsafe {
+                    libc::mprotect(at as *mut _, len, rw) == 0
+                        || *libc::__errno_location() != libc::ENOMEM && renew(at, len)
+                };
                 return if open { Ok(()) } else { Err(Refused::Memory) };
             }
             match map(at, len, rw, RESERVE_FLAGS | libc::MAP_FIXED_NOREPLACE) {

@@ -179,9 +179,9 @@ const fn most_units(size: usize) -> usize {
 const fn info(class: usize) -> ClassInfo {
     let size = size_of_class(class);
     let (first_cap, max_cap) = if size > 128 * 1024 {
-        (2, 8)
+        (1, 8)
     } else if size > LONG_SLABS_FROM {
-        (4, 16)
+        (1, 16)
     } else {
         (clamp(32 * 1024 / size, 2, 64), clamp(1024 * 1024 / size, 8, 2048))
     };

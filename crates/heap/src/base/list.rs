@@ -68,6 +68,16 @@ impl<L: Linked> List<L> {
         unsafe { (*L::links(member)).next }
     }
 
+    /// The member before one; [`Unit::NONE`] before the first.
+    ///
+    /// # Safety
+    /// `member` is in a list of this type that the caller holds.
+    #[inline]
+    pub unsafe fn before(member: Unit) -> Unit {
+        // SAFETY: the caller's contract.
+        unsafe { (*L::links(member)).prev }
+    }
+
     /// Adds a member at the front.
     ///
     /// # Safety

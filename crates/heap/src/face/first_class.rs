@@ -2,11 +2,13 @@
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::base::layout::MIN_ALIGN;
+use crate::base::settings;
 use crate::heap::heap::Heap as Core;
 use crate::heap::locked::LockedHeap;
 use crate::paths::alloc::{cleared, malloc_shared};
 use crate::paths::{large, resize};
 use crate::purge::policy;
+use crate::slab::Left;
 use crate::thread::shared;
 use core::ptr::NonNull;
 
@@ -94,6 +96,8 @@ impl Heap {
             let Some(mut locked) = enter_at_rest(h) else { return };
             locked.settle_mail();
             let larges = locked.inside().slabs.give_all();
+            while locked.inside().slabs.near.give_old(settings::now(), 0, usize::MAX) == Left::Old {
+            }
             locked.forget_blocks();
             drop(locked);
             larges.for_each(|span| large::give(span));

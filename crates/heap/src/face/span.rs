@@ -6,7 +6,7 @@ pub use crate::map::record::Kind;
 use crate::base::layout::{MAX_SIZE, UNIT_SHIFT, units_for};
 use crate::base::settings;
 use crate::map::span_map::MAP;
-use crate::purge::policy;
+use crate::purge::{policy, turn};
 use crate::source::SOURCE;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
@@ -57,7 +57,11 @@ pub fn alloc(bytes: usize, align: usize, kind: Kind, owner: *mut ()) -> Option<N
         return None;
     }
     let units = units_for(bytes).max(1);
-    let run = SOURCE.take(units, units_for(align).max(1), kind)?;
+    let take = || SOURCE.take(units, units_for(align).max(1), kind);
+    let run = take().or_else(|| {
+        turn::reclaim();
+        take()
+    })?;
     let span = MAP.span(run.unit);
     // SAFETY: the run is ours alone until it is entered in the map.
     unsafe {

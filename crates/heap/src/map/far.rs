@@ -10,6 +10,9 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Smaller blocks than this are not worth an entry.
 pub const FROM: usize = 64 << 20;
+/// From this size on, blocks are mapped one by one at once: the system may refuse what it can never
+/// serve, and the span map need not hold a word for each unit.
+pub const AT_ONCE: usize = 64 << 30;
 const ENTRIES: usize = 8192;
 
 #[derive(Clone, Copy)]

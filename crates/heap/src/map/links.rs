@@ -9,9 +9,9 @@ impl Span {
     /// The record of the slab whose block holds `p`, which must lie in a unit with a front cache's bin.
     #[inline]
     pub fn of_block(p: *const u8) -> *mut Span {
-        let span = MAP.span(MAP.unit_of(p as usize));
-        // SAFETY: every unit of a slab has a valid record that says how far its first unit is.
-        span.wrapping_sub(unsafe { (*span).back } as usize)
+        let unit = MAP.unit_of(p as usize);
+        // SAFETY: every unit of a slab says how far its first unit is.
+        MAP.span(unit - unsafe { *MAP.back(unit) } as usize)
     }
 }
 

@@ -8,8 +8,7 @@
 //!  └─────┴──────────────┴────────┴─────────────┴────────────────────────────────┘
 //! ```
 //! One record stands for each unit, 640 bytes for 64 KiB (under 1 %), and only the record of a
-//! span's first unit is used (of a slab also `back` of the others, of a free run also its last), so
-//! most are never touched.
+//! span's first unit is used (of a free run also its last), so most are never touched.
 //!
 //! Who may touch a record: of a free run the holder of the span source; of a slab or a large block in
 //! a heap's list the holder of that heap; of any other span its owner. What anybody may read of a
@@ -73,12 +72,11 @@ pub struct Span {
     /// Address of the first block, of the large block, or of the span.
     pub start: usize,
     kind: AtomicU8,
-    /// Units from the span's first one to this one (slabs of several units only).
-    pub back: u8,
     /// True in the first and last record of a run that the span source has filed.
     pub filed: bool,
     /// In the record of a piece's first unit: the policy for huge pages has asked for one here.
     pub huge: bool,
+    _spare: u8,
     /// Units in the span; of a free run, also in the record of its last unit.
     pub units: u32,
     /// Neighbours in a list of spans of one sort: slabs with free blocks, runs of one length.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!                                                       base               limit (in units)
-//!   │ span records: one per unit │ span map: one word per unit │ unit 0 │ units … │ not opened yet …
+//!  │ backs: a byte │ span records: one │ span map: one word │ unit 0 │ units … │ not opened yet …
+//!  │ per unit      │ per unit          │ per unit           │        │         │
 //! ```
 //! The map ends where the units begin, so one register leads to both.
 //! All memory lies in one window of addresses. The word for a unit points to a [`Bin`]:
@@ -38,11 +39,17 @@ pub struct Map {
     limit: AtomicUsize,
     /// Address of the span records.
     spans: AtomicUsize,
+    /// Address of the backs: one byte per unit, close together because freed blocks look there.
+    backs: AtomicUsize,
 }
 
 /// The map of this process.
-pub static MAP: Map =
-    Map { base: AtomicUsize::new(0), limit: AtomicUsize::new(0), spans: AtomicUsize::new(0) };
+pub static MAP: Map = Map {
+    base: AtomicUsize::new(0),
+    limit: AtomicUsize::new(0),
+    spans: AtomicUsize::new(0),
+    backs: AtomicUsize::new(0),
+};
 
 impl Map {
     /// Offset of the limit in the map, for assembly.
@@ -109,6 +116,13 @@ impl Map {
         (self.spans.load(Relaxed) as *mut Span).wrapping_add(unit.index())
     }
 
+    /// Units from the first unit of a slab to the one with this number: a byte that the slab's owner
+    /// writes, and that anybody may read while the slab is there.
+    #[inline]
+    pub fn back(&self, unit: Unit) -> *mut u8 {
+        (self.backs.load(Relaxed) as *mut u8).wrapping_add(unit.index())
+    }
+
     /// The unit a span record stands for.
     #[inline]
     pub fn unit_of_span(&self, span: *const Span) -> Unit {
@@ -142,8 +156,9 @@ impl Map {
         }
     }
 
-    /// Tells the map where unit 0 and the span records are. Once, by the span source.
-    pub(crate) fn place(&self, base: usize, spans: usize) {
+    /// Tells the map where unit 0, the span records and the backs are. Once, by the span source.
+    pub(crate) fn place(&self, base: usize, spans: usize, backs: usize) {
+        self.backs.store(backs, Relaxed);
         self.spans.store(spans, Relaxed);
         self.base.store(base, Relaxed);
     }

@@ -49,11 +49,18 @@ pub unsafe fn malloc_shared(h: *mut Heap, class: Class) -> *mut u8 {
     unsafe {
         let Some(mut locked) = Heap::enter(h) else { return ptr::null_mut() };
         let cache = Heap::cache(h, class);
-        let block = cache.pop();
-        if block.is_null() {
-            return locked.refill(class);
+        let mut block = cache.pop();
+        if !block.is_null() {
+            counters::count_malloc(h, cache.bin());
+            return block;
         }
-        counters::count_malloc(h, cache.bin());
+        block = locked.refill(class);
+        drop(locked);
+        if block.is_null() {
+            turn::reclaim();
+            block = Heap::enter(h).map_or(ptr::null_mut(), |mut locked| locked.refill(class));
+        }
+        policy::note_allocated();
         block
     }
 }

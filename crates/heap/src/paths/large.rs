@@ -6,17 +6,15 @@
 //!  │ colour │ block: bytes asked for    │ room to grow, never touched  │
 //!  └────────┴───────────────────────────┴──────────────────────────────┘
 //! ```
-//! Up to 4 MiB a freed span stays near its last user's heap, so that the next one finds its pages in
-//! place; longer ones go to the span source. Growing takes the free units behind the block when
+//! A freed span stays in the span source for the decay as a dirty run, so that the next one finds its
+//! pages in place. Growing takes the free units behind the block when
 //! there are any; otherwise the pages move to a longer span (`mremap`), with as much address space
 //! again in reserve, so that a block that grows step by step moves a logarithmic number of times and
 //! copies nothing.
 
-use crate::base::class::MOST_UNITS;
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, Unit, units_for};
 use crate::base::settings;
 use crate::heap::heap::{Heap, Standing};
-use crate::heap::slot::own;
 use crate::map::far::{self, FAR};
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::{Kind, Large, MAX_SEAMS, Seams, Span};
@@ -85,6 +83,12 @@ pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
     }
     let room = if align > 64 { 0 } else { COLOURS - 64 };
     let units = units_for(size + room).max(1);
+    if size >= far::AT_ONCE {
+        let far = alloc_far(h, size, align);
+        if !far.block.is_null() {
+            return far;
+        }
+    }
     let Some(fresh) = take(units, units_for(align).max(1)) else {
         return alloc_far(h, size, align);
     };
@@ -105,13 +109,8 @@ fn alloc_far(h: *mut Heap, size: usize, align: usize) -> New {
     FAR.alloc(size).map_or(NONE, |block| New { block, clean: true })
 }
 
-/// Takes a span: one kept near if there is one, else from the span source.
+/// Takes a span.
 fn take(units: usize, align: usize) -> Option<Fresh> {
-    if align == 1
-        && let Some(fresh) = take_near(units)
-    {
-        return Some(fresh);
-    }
     let from_source = || {
         let free = SOURCE.take(units, align, Kind::Large)?;
         Some(Fresh { unit: free.unit, units, dirty: slab::dirty_units(&free, units) })
@@ -122,17 +121,7 @@ fn take(units: usize, align: usize) -> Option<Fresh> {
     })
 }
 
-fn take_near(units: usize) -> Option<Fresh> {
-    if units > MOST_UNITS {
-        return None;
-    }
-    // SAFETY: the heap is the thread's own.
-    let mut locked = unsafe { Heap::enter(own()?)? };
-    let (unit, dirty) = locked.inside().slabs.near.take(units, Kind::Large)?;
-    Some(Fresh { unit, units, dirty })
-}
-
-/// Makes a span a large block.
+/// Makes a span a large block; null when its first-class heap cannot take it in.
 unsafe fn enter(h: *mut Heap, fresh: Fresh, size: usize, offset: usize) -> *mut u8 {
     let Fresh { unit, units, dirty } = fresh;
     // SAFETY: the span is the caller's.
@@ -144,9 +133,12 @@ unsafe fn enter(h: *mut Heap, fresh: Fresh, size: usize, offset: usize) -> *mut 
         (*span).owner.store(h.cast(), Relaxed);
         MAP.enter(unit, units, &raw mut (*span).bin);
         MAP.publish();
-        if !h.is_null()
-            && let Some(mut locked) = Heap::enter(h)
-        {
+        if !h.is_null() {
+            let Some(mut locked) = Heap::enter(h) else {
+                // A handler that interrupted the first-class heap itself gets no block of it.
+                slab::give(unit, units, dirty, Kind::Large, settings::now());
+                return ptr::null_mut();
+            };
             locked.inside().slabs.link(unit);
         }
         (*span).start as *mut u8
@@ -168,9 +160,9 @@ pub unsafe fn free(span: *mut Span, p: *mut u8) {
         }
         let units = (*span).units as usize;
         let h = (*span).owner.load(Relaxed).cast::<Heap>();
-        if !h.is_null()
-            && let Some(mut locked) = Heap::enter(h)
-        {
+        if !h.is_null() {
+            // A handler that interrupted the first-class heap itself loses the block.
+            let Some(mut locked) = Heap::enter(h) else { return };
             locked.inside().slabs.unlink(MAP.unit_of_span(span));
         }
         give(span);
@@ -178,7 +170,7 @@ pub unsafe fn free(span: *mut Span, p: *mut u8) {
     }
 }
 
-/// Gives the span of a large block up, to the calling thread's heap or to the span source.
+/// Gives the span of a large block up.
 ///
 /// # Safety
 /// The span is the caller's, in no list, and nobody uses it any more.
@@ -192,12 +184,6 @@ pub unsafe fn give(span: *mut Span) {
             return SOURCE.give(unit, units, Kind::Large, true, now);
         }
         let dirty = dirty_units(span);
-        if let Some(h) = own().filter(|_| units <= MOST_UNITS)
-            && let Some(mut locked) = Heap::enter(h)
-        {
-            locked.inside().slabs.near.keep(unit, units, dirty, Kind::Large, now);
-            return;
-        }
         slab::give(unit, units, dirty, Kind::Large, now);
     }
 }
@@ -251,7 +237,7 @@ unsafe fn resize_in_place(span: *mut Span, size: usize) -> bool {
             }
             MAP.enter(unit + old, new - old, &raw mut (*span).bin);
             MAP.publish();
-        } else if size < (*Span::large(span)).bytes / 2 && new < old {
+        } else if size < (*Span::large(span)).most / 2 && new < old {
             give_tail(span, new);
         }
         let large = &mut *Span::large(span);
@@ -268,16 +254,36 @@ unsafe fn give_tail(span: *mut Span, new: usize) {
         let (unit, old) = (MAP.unit_of_span(span), (*span).units as usize);
         let dirty = dirty_units(span);
         let tail = unit + new;
-        let seams = &mut *Span::seams(span);
         // Free memory has no seams: those in the tail go with its pages.
-        let renewed = seams[0] != 0 && vm::renew(MAP.address_of(tail), (old - new) << UNIT_SHIFT);
+        let page = (*span).start & !(vm::page_size() - 1);
+        let moved = drop_seams(&mut *Span::seams(span), MAP.address_of(tail) - page);
+        let renewed = moved && vm::renew(MAP.address_of(tail), (old - new) << UNIT_SHIFT);
         (*span).units = new as u32;
         let large = &mut *Span::large(span);
         large.most = large.most.min((new << UNIT_SHIFT) - (*span).start % UNIT);
         large.dirty_units = large.dirty_units.min(new as u32);
         let dirty = if renewed { 0 } else { dirty.saturating_sub(new) };
         slab::give(tail, old - new, dirty, Kind::Large, settings::now());
+        policy::note_freed((old - new) << UNIT_SHIFT);
     }
+}
+
+/// Takes the seams behind the first `kept` bytes out of a list, and puts the end itself in their place.
+/// True when there were any.
+fn drop_seams(seams: &mut Seams, kept: usize) -> bool {
+    let count = seams[0] as usize;
+    let left = seams[1..=count].iter().filter(|&&seam| seam as usize <= kept).count();
+    if left == count {
+        return false;
+    }
+    let mut new = left;
+    if seams[left] as usize != kept || left == 0 {
+        new += 1;
+        seams[new] = kept as u64;
+    }
+    seams[0] = new as u64;
+    SEAMS.fetch_sub(count - new, Relaxed);
+    true
 }
 
 /// The first-class heap that a span belongs to; null when it is a thread's or nobody's.
@@ -310,18 +316,19 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
             true => units_for((size * RESERVE).min(MAX_RESERVE)),
             false => units_for(size / 8),
         };
-        // Without a mapping to spare, clean memory saves copying what was never touched.
-        let take = |units| match old >= MOVE_PAGES_FROM {
-            true => SOURCE.take_clean(units, Kind::Large),
-            false => SOURCE.take(units, 1, Kind::Large),
-        };
-        let found = take(need + reserve).map(|free| (free, need + reserve));
+        // Clean, for what is in reserve must not be resident, and what was never touched need not
+        // be copied into it.
+        let found = SOURCE.take_clean(need + reserve, Kind::Large);
+        let found = found.map(|free| (free, need + reserve));
         let found = found.or_else(|| SOURCE.take(need, 1, Kind::Large).map(|free| (free, need)));
         let Some((free, units)) = found else { return ptr::null_mut() };
         let mut seams = seams_of(span);
         let dirty = slab::dirty_units(&free, units);
         let fresh = Fresh { unit: free.unit, units, dirty };
         let to = enter(first_class_owner(span), fresh, size, offset);
+        if to.is_null() {
+            return to;
+        }
         if by_pages {
             move_contents(p as usize, to as usize, old, &mut seams);
             *Span::seams(MAP.span(free.unit)) = seams;
@@ -374,14 +381,15 @@ unsafe fn move_contents(from: usize, to: usize, old: usize, seams: &mut Seams) {
     let offset = from % page;
     let (source, target) = (from - offset, to - offset);
     let len = (offset + old).next_multiple_of(page);
-    let count = seams[0] as usize;
+    // A block that has shrunk may have seams behind its end.
+    let count = seams[1..=seams[0] as usize].iter().filter(|&&seam| (seam as usize) < len).count();
     if count == MAX_SEAMS {
         seams[0] = 0;
         // SAFETY: both blocks hold `old` bytes.
         return unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, old) };
     }
     let mut at = 0;
-    let ends = seams[1..=count].iter().map(|&seam| seam as usize).filter(|&seam| seam < len);
+    let ends = seams[1..=count].iter().map(|&seam| seam as usize);
     for end in ends.chain([len]) {
         // SAFETY: both ranges are whole pages of the two spans, committed and the caller's.
         unsafe {

@@ -54,7 +54,7 @@ unsafe fn realloc_far(p: *mut u8, size: usize, alloc: impl FnOnce(usize) -> *mut
         // SAFETY: the old block holds `usable` bytes, the new one `size`.
         unsafe {
             ptr::copy_nonoverlapping(p, q, usable.min(size));
-            crate::free(p);
+            free(p);
         }
     }
     q
@@ -115,7 +115,7 @@ pub unsafe fn realloc(
         let q = alloc(size);
         if q.is_null() {
             // A block that shrinks need not move.
-            return if size <= usable && !large { p } else { q };
+            return if size <= usable { p } else { q };
         }
         ptr::copy_nonoverlapping(p, q, usable.min(size));
         free(p);

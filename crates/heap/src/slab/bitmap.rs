@@ -6,6 +6,7 @@
 
 use crate::map::misuse::{Fault, Misuse};
 use crate::map::record::{BITMAP_WORDS, Span};
+use crate::slab::borrowed::Borrowed;
 
 /// Writes up to `want` free blocks downwards from `below` so that the lowest address comes to lie
 /// last (it is popped first). Returns where the writing ended.
@@ -47,9 +48,10 @@ pub unsafe fn take(span: *mut Span, mut below: *mut *mut u8, want: usize) -> *mu
 /// Puts a block back.
 ///
 /// # Safety
-/// The heap of the slab is locked; `span` is the record of the slab in whose units `p` lies.
+/// The heap of the slab is locked; `span` is the record of the slab in whose units `p` lies, and
+/// `borrowed` what is borrowed of the heap.
 #[inline]
-pub unsafe fn put(span: *mut Span, p: *mut u8) -> Result<(), Fault> {
+pub unsafe fn put(span: *mut Span, p: *mut u8, borrowed: &Borrowed) -> Result<(), Fault> {
     // SAFETY: the record is stable under the lock.
     unsafe {
         let (slab, bitmap) = (&mut *Span::slab(span), &mut *Span::bitmap(span));
@@ -58,7 +60,7 @@ pub unsafe fn put(span: *mut Span, p: *mut u8) -> Result<(), Fault> {
             return Err(Fault { pointer: p, what: Misuse::NotABlock });
         };
         let (word, bit) = (index / 64, 1u64 << (index % 64));
-        if bitmap[word] & bit != 0 {
+        if bitmap[word] & bit != 0 || borrowed.holds(span, index) {
             return Err(Fault { pointer: p, what: Misuse::DoubleFree });
         }
         bitmap[word] |= bit;

@@ -1,8 +1,10 @@
 //! Runs kept near: what a heap freed recently, found again without a shared lock.
 //!
-//! Runs of 1 to 64 units (4 MiB), by length, the newest first; all together at most [`Near::ROOM`].
-//! What does not fit pushes the oldest out to the span source, and so does the purger when a run
-//! has waited for the decay. A run that is cut leaves its rest here.
+//! Runs of 1 to 64 units (4 MiB), by length, the newest first, for the next slabs. What there is no room
+//! for pushes the oldest out to the span source, and so does the purger when a run has waited for
+//! the decay. A run that is cut leaves its rest here. The room doubles when a run is missed after
+//! others were pushed out, and halves when runs grow old: so it is as large as what the heap frees
+//! and takes again in turn.
 
 use crate::base::class::MOST_UNITS;
 use crate::base::layout::{UNIT, Unit};
@@ -21,14 +23,18 @@ pub struct Near {
     /// All of them, the oldest first.
     ages: List<ByTime>,
     bytes: usize,
+    /// Bytes of runs that there is room for; 0 for the least.
+    room: usize,
+    /// True when a run was pushed out since one was missed.
+    pushed_out: bool,
     /// By what span is used for: units that came from here less units that came here, for the span
     /// source does not see them change.
     pub changed: [isize; Kind::COUNT],
 }
 
 impl Near {
-    /// Bytes of runs that a heap keeps at most.
-    pub const ROOM: usize = 16 << 20;
+    const LEAST_ROOM: usize = 4 << 20;
+    const MOST_ROOM: usize = 128 << 20;
 
     /// No runs.
     pub const fn new() -> Near {
@@ -37,6 +43,8 @@ impl Near {
             used: 0,
             ages: List::new(),
             bytes: 0,
+            room: 0,
+            pushed_out: false,
             changed: [0; Kind::COUNT],
         }
     }
@@ -53,11 +61,11 @@ impl Near {
             return None;
         }
         let fitting = self.used & (!0 << units);
-        if fitting == 0 {
-            return None;
-        }
         let len = fitting.trailing_zeros() as usize;
-        if len > 2 * units {
+        if fitting == 0 || len > 2 * units {
+            if core::mem::take(&mut self.pushed_out) {
+                self.room = (self.room.max(Near::LEAST_ROOM) * 2).min(Near::MOST_ROOM);
+            }
             return None;
         }
         let unit = self.sorts[len].first();
@@ -107,7 +115,8 @@ impl Near {
             self.add(unit, units, dirty, stamp);
         }
         self.count(kind, -(units as isize));
-        while self.bytes > Near::ROOM {
+        while self.bytes > self.room.max(Near::LEAST_ROOM) {
+            self.pushed_out = true;
             self.give_oldest();
         }
         true
@@ -170,6 +179,7 @@ impl Near {
             if (now.wrapping_sub(stamp) as i32) < delay as i32 {
                 return Left::Young;
             }
+            self.room /= 2;
             self.give_oldest();
         }
         Left::Old

@@ -192,7 +192,6 @@ impl Slabs {
         // SAFETY: the run is ours; the heap is locked.
         unsafe {
             let span = MAP.span(unit);
-            (*span).back = 0;
             (*span).owner.store(owner.heap, Relaxed);
             (*span).start = MAP.address_of(unit) + info.colour(unit, units, blocks);
             *Span::slab(span) = Slab {
@@ -210,8 +209,8 @@ impl Slabs {
                 stamp: settings::now(),
             };
             bitmap::fill(span, blocks);
-            for back in 1..units {
-                (*MAP.span(unit + back)).back = back as u8;
+            for back in 0..units {
+                *MAP.back(unit + back) = back as u8;
             }
             MAP.enter(unit, units, (owner.bin)(owner.heap, class));
             MAP.publish();
@@ -234,7 +233,7 @@ impl Slabs {
             unsafe {
                 if (*span).owner.load(Relaxed) != owner.heap {
                     fault = fault.or(Some(Fault { pointer: p, what: Misuse::DoubleFree }));
-                } else if let Err(found) = bitmap::put(span, p) {
+                } else if let Err(found) = bitmap::put(span, p, &self.borrowed) {
                     fault = fault.or(Some(found));
                 } else {
                     let slab = Span::slab(span);

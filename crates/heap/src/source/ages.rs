@@ -13,6 +13,8 @@ use crate::map::span_map::MAP;
 /// Dirty runs, the oldest first.
 pub struct Ages(List<ByTime>);
 
+/// Runs that are looked at for a new one's place.
+const STEPS: usize = 32;
 /// The share of the decay within which two runs count as equally old.
 const WINDOWS: u32 = 8;
 
@@ -39,13 +41,25 @@ impl Ages {
         (!unit.is_none()).then(|| (unit, unsafe { (*Span::run(MAP.span(unit))).stamp }))
     }
 
-    /// Adds a run freed just now.
+    /// Adds a run freed at `stamp`: behind all others, but for a few that are not due before it.
     ///
     /// # Safety
     /// The run is the caller's under the source's lock, and not listed.
-    pub unsafe fn add(&mut self, unit: Unit) {
-        // SAFETY: the caller's contract.
-        unsafe { self.0.push_back(unit) };
+    pub unsafe fn add(&mut self, unit: Unit, stamp: u32) {
+        let mut place = self.0.last();
+        // SAFETY: the caller's contract; listed runs have valid records under the source's lock.
+        unsafe {
+            for _ in 0..STEPS {
+                if place.is_none() || !before(stamp, (*Span::run(MAP.span(place))).stamp) {
+                    break;
+                }
+                place = List::<ByTime>::before(place);
+            }
+            match place {
+                Unit::NONE => self.0.push_front(unit),
+                place => self.0.insert_after(place, unit),
+            }
+        }
     }
 
     /// Adds a run that is as old as another.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   window.base                                                         window.base + len
-//!   │ records ▸ records_open … │ map ▸ map_open … │ units ▸ MAP.limit ▸ units_open … reserved │
+//!   │ backs ▸ … │ records ▸ … │ map ▸ … │ units ▸ MAP.limit ▸ open.units … reserved │
 //! ```
 //! Opening means system calls, so it happens without the source's lock: one thread at a time
 //! ([`Frontier::begin`]) takes a copy of what it needs, opens ([`Opening::carry_out`]), and tells the
@@ -55,6 +55,7 @@ pub struct Frontier {
 /// Addresses up to which each part of the window is open.
 #[derive(Clone, Copy)]
 struct Open {
+    backs: usize,
     records: usize,
     map: usize,
     units: usize,
@@ -81,7 +82,7 @@ pub struct Opened {
 impl Frontier {
     /// No window yet.
     pub const fn new() -> Frontier {
-        let open = Open { records: 0, map: 0, units: 0 };
+        let open = Open { backs: 0, records: 0, map: 0, units: 0 };
         Frontier { window: None, generous: false, open }
     }
 
@@ -134,8 +135,9 @@ impl Frontier {
         });
         self.generous = window.reserved && !vm::commits_strictly();
         let base = units_base(&window);
-        self.open = Open { records: window.base, map: base - MAP_BYTES, units: base };
-        MAP.place(base, window.base);
+        let records = base - MAP_BYTES - records_len(capacity(&window));
+        self.open = Open { backs: window.base, records, map: base - MAP_BYTES, units: base };
+        MAP.place(base, records, window.base);
         let spare = if self.generous { SPARE } else { SPARE_WHERE_SCARCE };
         let opening = Opening {
             window,
@@ -148,6 +150,11 @@ impl Frontier {
         // none in lists.
         let opened = opening.carry_out_as(INTERNAL.entry());
         if opened.fresh.is_none() {
+            // Another time, perhaps, from the beginning.
+            // SAFETY: nothing in the window is in use.
+            unsafe { window.give_up(window.base, window.base + window.len) };
+            MAP.place(0, 0, 0);
+            self.generous = false;
             return false;
         }
         self.finish(&opened);
@@ -165,6 +172,7 @@ impl Frontier {
         let known = MAP.address_of(Unit::new(MAP.limit()));
         // SAFETY: nothing beyond what is open, and beyond the last known unit, is in use.
         unsafe {
+            window.give_up(self.open.backs, MAP.span(Unit::NONE) as usize);
             window.give_up(self.open.records, base - MAP_BYTES);
             window.give_up(self.open.map, base);
             window.give_up(known, window.base + window.len);
@@ -212,7 +220,7 @@ impl Opening {
         Opened { window: self.window, open: self.open, limit, fresh }
     }
 
-    /// Opens the words and records of all units below `end`, reserving more addresses if need be.
+    /// Opens the words, records and backs of all units below `end`, reserving more addresses if need be.
     fn reach(&mut self, end: Unit) -> bool {
         let last = MAP.address_of(end);
         let base = units_base(&self.window);
@@ -231,8 +239,11 @@ impl Opening {
         let map = base - MAP_BYTES + end.index() * 8;
         let map_step = if self.generous { 1 << 18 } else { page };
         let records = MAP.span(end) as usize;
+        let backs = self.window.base + end.index();
+        let first_record = MAP.span(Unit::NONE) as usize;
         let records_step = if self.generous { 1 << 20 } else { page };
         open(&self.window, &mut self.open.map, map, map_step, base).is_ok()
+            && open(&self.window, &mut self.open.backs, backs, map_step, first_record).is_ok()
             && open(&self.window, &mut self.open.records, records, records_step, base - MAP_BYTES)
                 .is_ok()
     }
@@ -241,7 +252,12 @@ impl Opening {
         let before = self.open.units;
         let step = if self.generous && !LOCK_NEW_PAGES.load(Relaxed) { 64 << 20 } else { 1 << 20 };
         let most = self.window.base + self.window.len;
-        open(&self.window, &mut self.open.units, end, step, most)?;
+        let opened = open(&self.window, &mut self.open.units, end, step, most);
+        if opened == Err(Refused::Occupied) {
+            // To be stepped over.
+            self.open.units = end;
+        }
+        opened?;
         if self.open.units > before {
             // In one piece: a huge page must lie wholly in a range that is advised.
             huge::advise_opened(before, self.open.units - before);
@@ -270,11 +286,7 @@ fn open(
     let opened = if window.commit(*at, goal - *at).is_ok() {
         goal
     } else {
-        let refused = window.commit(*at, need - *at);
-        if refused == Err(Refused::Occupied) {
-            *at = need;
-        }
-        refused?;
+        window.commit(*at, need - *at)?;
         need
     };
     *at = opened;
@@ -283,7 +295,12 @@ fn open(
 
 /// Bytes in front of the units of a window with room for `len` bytes of them.
 const fn overhead(len: usize) -> usize {
-    records_len(len) + MAP_BYTES
+    backs_len(len) + records_len(len) + MAP_BYTES
+}
+
+/// Bytes of backs for `len` bytes of units.
+const fn backs_len(len: usize) -> usize {
+    units_for(len).next_multiple_of(ALIGN)
 }
 
 /// Bytes of records for `len` bytes of units.
@@ -294,22 +311,21 @@ const fn records_len(len: usize) -> usize {
 /// The address of unit 0.
 fn units_base(window: &Window) -> usize {
     match MAP.base() {
-        0 => window.base + records_of(window) + MAP_BYTES,
+        0 => window.base + overhead(capacity(window)),
         base => base,
     }
 }
 
-/// Bytes of records in a new window: in the largest one, enough for all it may grow to.
-fn records_of(window: &Window) -> usize {
+/// Bytes of units that a new window may come to hold.
+fn capacity(window: &Window) -> usize {
     let largest = overhead(1 << WINDOW_SHIFT) + (1 << RESERVE_SHIFT);
-    if window.len == largest {
-        return records_len(1 << WINDOW_SHIFT);
-    }
     let mut shift = WINDOW_SHIFT;
-    while overhead(1 << shift) + (1 << shift) > window.len {
-        shift -= 1;
+    if window.len != largest {
+        while overhead(1 << shift) + (1 << shift) > window.len {
+            shift -= 1;
+        }
     }
-    records_len(1 << shift)
+    1 << shift
 }
 
 const _: () = assert!((SPARE_WHERE_SCARCE * UNIT).is_multiple_of(ALIGN));

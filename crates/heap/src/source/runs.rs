@@ -20,7 +20,7 @@ use crate::source::ages::{Ages, before, close};
 
 const EXACT: usize = 32;
 const FILES: usize = EXACT + 8 * 23;
-/// Runs of a file that are looked at before a longer one is taken.
+/// Runs of a file that are looked at, usually.
 const TRIES: usize = 8;
 
 /// Free runs of one set, by length.
@@ -59,14 +59,12 @@ impl Files {
     }
 
     /// A run of at least `units`.
-    fn find(&self, units: usize) -> Option<Unit> {
+    fn find(&self, units: usize, mut tries: usize) -> Option<Unit> {
         let file = file_of(units);
         let mut at = self.files[file].first();
         // Runs in the same file may be shorter.
-        for _ in 0..TRIES {
-            if at.is_none() {
-                break;
-            }
+        while !at.is_none() && tries > 0 {
+            tries -= 1;
             // SAFETY: filed runs have valid records under the lock.
             unsafe {
                 if (*MAP.span(at)).units as usize >= units {
@@ -120,6 +118,8 @@ pub struct Runs {
     clean: Files,
     ages: Ages,
     dirty_units: usize,
+    /// Runs of a file that are looked at before a longer one is taken.
+    tries: usize,
 }
 
 /// The record of a filed run's first unit says all of it.
@@ -150,7 +150,13 @@ fn run_before(unit: Unit) -> Option<Unit> {
 impl Runs {
     /// No runs.
     pub const fn new() -> Runs {
-        Runs { dirty: Files::new(), clean: Files::new(), ages: Ages::new(), dirty_units: 0 }
+        let (dirty, clean) = (Files::new(), Files::new());
+        Runs { dirty, clean, ages: Ages::new(), dirty_units: 0, tries: TRIES }
+    }
+
+    /// Says whether a run that fits is to be found wherever it is, or only where that is quick.
+    pub fn look_everywhere(&mut self, everywhere: bool) {
+        self.tries = if everywhere { usize::MAX } else { TRIES };
     }
 
     /// Units in dirty runs.
@@ -235,7 +241,7 @@ impl Runs {
         unsafe {
             match place {
                 Some(old) => self.ages.replace(old, start),
-                None if !clean => self.ages.add(start),
+                None if !clean => self.ages.add(start, run.stamp),
                 None => {}
             }
             self.file_alone(start, run);
@@ -247,7 +253,7 @@ impl Runs {
     pub fn take(&mut self, units: usize, align: usize) -> Option<Taken> {
         // One unit of slack less than a whole step of alignment always suffices.
         let want = units.checked_add(align - 1)?;
-        if let Some(found) = self.dirty.find(want) {
+        if let Some(found) = self.dirty.find(want, self.tries) {
             // SAFETY: a filed run of that length.
             return Some(unsafe { self.cut(found, units, align) });
         }
@@ -265,7 +271,7 @@ impl Runs {
     }
 
     fn take_clean_aligned(&mut self, units: usize, align: usize, want: usize) -> Option<Taken> {
-        let found = self.clean.find(want)?;
+        let found = self.clean.find(want, self.tries)?;
         // SAFETY: a filed run of that length.
         Some(unsafe { self.cut(found, units, align) })
     }

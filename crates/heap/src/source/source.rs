@@ -23,6 +23,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 const STEP: usize = 16;
 /// For how long nothing is given back after the system has refused to take it, in milliseconds.
 const REFUSED_FOR: u32 = 60_000;
+/// Refusals in a row after which that is so.
+const MOST_REFUSALS: u32 = 16;
 
 /// A span handed out.
 pub type Free = Taken;
@@ -31,7 +33,9 @@ struct State {
     runs: Runs,
     frontier: Frontier,
     purging: Purging,
-    /// Until when purging is put off because the system refused, if it did.
+    /// Pieces in a row that the system refused to take.
+    refusals: u32,
+    /// Until when purging is put off because of that.
     refused_until: Option<u32>,
 }
 
@@ -75,6 +79,7 @@ pub static SOURCE: Source = Source {
         runs: Runs::new(),
         frontier: Frontier::new(),
         purging: Purging::new(),
+        refusals: 0,
         refused_until: None,
     }),
     opener: Opener::new(),
@@ -198,17 +203,21 @@ impl Source {
         want: usize,
         find: impl Fn(&mut Runs) -> Option<Taken>,
     ) -> Option<Free> {
-        let mut reclaimed = false;
+        let mut exhausted = false;
         loop {
             let mut locked = self.enter()?;
+            locked.state().runs.look_everywhere(exhausted);
             if let Some(taken) = find(&mut locked.state().runs) {
                 return Some(locked.hand_out(taken, units, kind));
             }
             drop(locked);
             match self.grow(want) {
                 Grown::Yes => {}
-                // What is dirty joins what is clean, and may be long enough then.
-                Grown::No if !reclaimed && self.purge_all() => reclaimed = true,
+                Grown::No if !exhausted => {
+                    // What is dirty joins what is clean, and may be long enough then.
+                    self.purge_all();
+                    exhausted = true;
+                }
                 Grown::No | Grown::Reentered => return None,
             }
         }
@@ -250,9 +259,9 @@ impl Source {
             return None;
         }
         // Unit 0 is nobody's.
-        let before = 1 + self.spare.fetch_add(units, Relaxed);
-        (before + units <= frontier::spare_units())
-            .then(|| hand_out(Taken { unit: Unit::new(before), clean: true }, units, kind))
+        let fits = |taken| (1 + taken + units <= frontier::spare_units()).then_some(taken + units);
+        let taken = self.spare.fetch_update(Relaxed, Relaxed, fits).ok()?;
+        Some(hand_out(Taken { unit: Unit::new(1 + taken), clean: true }, units, kind))
     }
 
     /// True when the calling thread was interrupted with the lock held, or while it opened units.
@@ -313,8 +322,9 @@ impl Source {
                 return None;
             }
             let place = state.purging.place()?;
-            // To the end of the huge page.
-            let units = len.min(PIECE - unit.index() % PIECE);
+            // To the end of a huge page; of a run of GiBs, which was hardly touched, a larger part.
+            let most = (len / 64).next_multiple_of(PIECE).max(PIECE);
+            let units = len.min(most - unit.index() % PIECE);
             state.runs.take_at(unit, units)?;
             state.purging.begin(place, unit, units);
             self.show_dirty(locked.state().runs.dirty_units());
@@ -325,24 +335,24 @@ impl Source {
         if let Some(mut locked) = self.enter() {
             let state = locked.state();
             state.purging.end(place);
-            // Locked pages cannot be purged; counting them clean would hand out old contents.
-            state.refused_until = (!done).then(|| now.wrapping_add(REFUSED_FOR));
-            locked.file(unit, units, done, now);
+            // Locked pages cannot be purged; counting them clean would hand out old contents. They
+            // are not tried again for long, and after several none is.
+            state.refusals = if done { 0 } else { state.refusals + 1 };
+            let later = now.wrapping_add(REFUSED_FOR);
+            state.refused_until = (state.refusals >= MOST_REFUSALS).then_some(later);
+            locked.file(unit, units, done, if done { now } else { later });
         }
-        if done {
-            self.count_purge(units * UNIT);
+        if !done {
+            return Some(0);
         }
+        self.count_purge(units * UNIT);
         Some(units * UNIT)
     }
 
-    /// Gives all dirty runs back. False when there were none.
-    fn purge_all(&self) -> bool {
+    /// Gives all dirty runs back.
+    fn purge_all(&self) {
         let now = settings::now();
-        let mut any = false;
-        while self.purge_oldest(now, 0).is_some() {
-            any = true;
-        }
-        any
+        while self.purge_oldest(now, 0).is_some() {}
     }
 
     /// True while dirty runs wait for their decay.

@@ -10,6 +10,7 @@ pub const UNITS: usize = 5;
 /// The map of a process.
 pub struct Map {
     spans: *mut Span,
+    back: u8,
 }
 
 process_wide! {
@@ -21,13 +22,18 @@ impl Map {
     fn new() -> Map {
         // SAFETY: a record of zeros is valid.
         let spans: Box<[Span]> = (0..UNITS).map(|_| unsafe { std::mem::zeroed() }).collect();
-        Map { spans: Box::into_raw(spans).cast() }
+        Map { spans: Box::into_raw(spans).cast(), back: 0 }
     }
 
     /// As in the heap.
     pub fn span(&self, unit: Unit) -> *mut Span {
         assert!(unit.index() < UNITS);
         self.spans.wrapping_add(unit.index())
+    }
+
+    /// As in the heap: all slabs have one unit.
+    pub fn back(&self, _: Unit) -> *mut u8 {
+        (&raw const self.back).cast_mut()
     }
 
     /// As in the heap.
