@@ -21,8 +21,15 @@ const AFTER: &str = "
 A name that begins with `ALLOD_` and is not in the table, or a value that the variable does not take, is
 named on standard error once and ignored.
 
-Memory allocated before the C library has set up its environment (by constructors of other libraries) is
+In a program that runs with rights its caller does not have (setuid, setgid, file capabilities: `AT_SECURE`),
+`ALLOD_ABORT=0` is ignored without a word: the caller cannot switch the checks off. The other settings are
+honoured there.
+
+Memory allocated before the C library has set up its environment (by constructors of other libraries, for instance) is
 served with the defaults.
+
+What the helper thread does, and what happens without it, is in [memory-given-back.md](memory-given-back.md);
+what the policy for huge pages is, in [its last part](memory-given-back.md#huge-pages).
 
 ## Experiments
 A library built with the feature `knobs` also takes `ALLOD_BAND_B0` … `ALLOD_BAND_B7`. With 0, blocks of that
