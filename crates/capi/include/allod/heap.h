@@ -165,7 +165,7 @@ typedef struct allod_stats {
 
 /* Fills `*stats`, whose record_size must be set to sizeof(allod_stats) first; a library older than the
  * header fills less and says so in record_size. Returns 0, or -1 with EINVAL when record_size has no
- * room for itself. The cost grows with the number of slabs. */
+ * room for itself. The cost grows with the number of heaps. */
 ALLOD_ATTR(nonnull(1))
 int allod_stats_get(allod_stats *stats) ALLOD_NOEXCEPT;
 
