@@ -1,4 +1,4 @@
-//! The heap's face: what happens around a fork.
+//! What happens around a fork, of the layer that gives memory back.
 
-#[path = "../../heap/src/face/fork.rs"]
+#[path = "../../heap/src/purge/fork.rs"]
 pub mod fork;

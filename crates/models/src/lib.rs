@@ -13,7 +13,7 @@
 //! | `heap/purge/helper` | no freed memory waits beside a sleeping helper; none runs between `stop` and `allow` |
 //! | `heap/slab/pages`, `bitmap` | pages are given back only while their blocks are borrowed |
 //! | `heap/source/opener`, `waiting`, `purging` | nobody waits for ever for units; what was freed meanwhile is filed once |
-//! | `heap/face/fork` | the child can use what it finds, and finds what was at rest |
+//! | `heap/purge/fork` | the child can use what it finds, and finds what was at rest |
 //! | `frame/progress` | what a stream has published is written |
 //! | `frame/task/count` | a task's arena ends once, after everything that its handles did |
 //! | `region/counts` | a region is reclaimed once, by the last who holds it, after all use |

@@ -111,10 +111,13 @@ fn a_flush_never_waits_beside_a_sleeping_helper() {
                 let mut seen = s.purge();
                 while seen < 2 {
                     let mut more = 0;
-                    s.helper.sleep(|| {
-                        more = s.purge();
-                        more > 0
-                    });
+                    s.helper.sleep(
+                        || {
+                            more = s.purge();
+                            more > 0
+                        },
+                        || false,
+                    );
                     seen += more + s.purge();
                 }
             })

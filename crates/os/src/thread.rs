@@ -208,8 +208,8 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
             return false;
         }
         libc::pthread_attr_setdetachstate(&mut attr, libc::PTHREAD_CREATE_DETACHED);
-        // The C library adds what thread-local storage needs; a refusal leaves the default size.
-        libc::pthread_attr_setstacksize(&mut attr, 128 * 1024);
+        // Thread-local storage takes its part of it.
+        libc::pthread_attr_setstacksize(&mut attr, 256 * 1024);
         let mut all: libc::sigset_t = core::mem::zeroed();
         let mut old: libc::sigset_t = core::mem::zeroed();
         libc::sigfillset(&mut all);
@@ -217,7 +217,16 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
         let flag = single_threaded().cast::<u8>();
         let single = !flag.is_null() && flag.read_volatile() != 0;
         let mut id: libc::pthread_t = core::mem::zeroed();
-        let r = libc::pthread_create(&mut id, &attr, run, core::ptr::null_mut());
+        let errno = *libc::__errno_location();
+        let mut r = libc::pthread_create(&mut id, &attr, run, core::ptr::null_mut());
+        if r == libc::EINVAL {
+            // More thread-local storage than the stack has room for.
+            r = libc::pthread_create(&mut id, core::ptr::null(), run, core::ptr::null_mut());
+            if r == 0 {
+                libc::pthread_detach(id);
+            }
+        }
+        *libc::__errno_location() = errno;
         if single {
             flag.write_volatile(1);
         }
@@ -314,6 +323,29 @@ pub fn is_sandboxed() -> bool {
         *libc::__errno_location() = errno;
         mode != 0
     }
+}
+
+/// True when the first thread of the process has ended and only the calling one is left.
+pub fn only_helper_is_left() -> bool {
+    let mut text = [0u8; 512];
+    // SAFETY: the path is a C string, the buffer holds as many bytes as are read, and the descriptor
+    // is ours; errno is the calling thread's.
+    let len = unsafe {
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+        let fd = libc::open(c"/proc/self/stat".as_ptr(), flags);
+        if fd < 0 {
+            return false;
+        }
+        let len = libc::read(fd, text.as_mut_ptr().cast(), text.len());
+        libc::close(fd);
+        len.max(0) as usize
+    };
+    // Behind the program's name in brackets: the state, then more numbers, the 18th of which counts
+    // threads, the ended first one among them.
+    let Some(name) = text[..len].iter().rposition(|&b| b == b')') else { return false };
+    let mut fields = text[name + 1..len].split(|&b| b == b' ').filter(|field| !field.is_empty());
+    let (state, threads) = (fields.next(), fields.nth(16));
+    state == Some(b"Z") && matches!(threads, Some(b"1" | b"2"))
 }
 
 /// Sleeps for about `millis`.

@@ -8,10 +8,8 @@
 //! | `span` | spans for regions and frames |
 //! | `stats` | the state of the heap, and the report |
 //! | `process` | load, exit, and system calls that concern the whole process |
-//! | `fork` | what happens around a fork |
 
 pub mod first_class;
-mod fork;
 pub mod process;
 pub mod span;
 pub mod stats;

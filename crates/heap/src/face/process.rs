@@ -1,14 +1,10 @@
 //! What happens to the whole process: load, fork, exit, and system calls that the heap must know of.
 
 use crate::base::settings;
-use crate::face::{fork, stats};
-use crate::purge::policy;
+use crate::face::stats;
+use crate::purge::{hooks, policy};
 use crate::source::SOURCE;
-use crate::thread::attach;
 use allod_os::thread;
-use core::sync::atomic::{AtomicBool, Ordering::AcqRel};
-
-static PREPARED: AtomicBool = AtomicBool::new(false);
 
 /// Reads the settings unless an earlier allocation has, and prepares for what happens to the process,
 /// before the program can register fork handlers of its own. A constructor, so that the C library
@@ -17,17 +13,14 @@ extern "C" fn on_load() {
     settings::read();
     stats::prepare_report();
     prepare();
+    // The hooks point into the library that holds this code, and cannot be taken back.
+    thread::stay_loaded(on_load);
 }
 
-/// Registers the heap's fork handlers and thread-exit hook, and keeps the library that holds this code
-/// loaded for ever, since they point into it. Done when the library is loaded; whoever registers fork
-/// handlers that take locks before the heap's calls it first. Thread-safe; once is enough.
+/// Registers the heap's fork handlers and thread-exit hook, unless an earlier allocation has. Whoever
+/// registers fork handlers that take locks before the heap's calls it first. Thread-safe.
 pub fn prepare() {
-    if !PREPARED.swap(true, AcqRel) {
-        attach::prepare();
-        thread::at_fork(fork::before, fork::in_parent, fork::in_child);
-        thread::stay_loaded(on_load);
-    }
+    hooks::prepare();
 }
 
 #[used]

@@ -141,7 +141,7 @@ impl Stats {
                 Standing::Attached => self.thread_heaps += 1,
                 Standing::Orphan => self.orphan_heaps += 1,
                 Standing::Shared => self.shared_heaps += 1,
-                Standing::Retired | Standing::Lost => return,
+                Standing::Born | Standing::Retired | Standing::Lost => return,
             }
             let Some(mut locked) = Heap::enter(h) else { return };
             for (class, c) in Class::all().zip(&mut self.classes) {
@@ -167,7 +167,7 @@ impl Stats {
             sum.flushes += own.flushes;
             sum.slabs += inside.slabs.made;
             sum.slabs_released += inside.slabs.gone;
-            sum.parcels_sent += own.parcels_sent;
+            sum.parcels_sent += Heap::parcels_sent(h);
             sum.parcels_received += own.parcels_received;
         }
     }

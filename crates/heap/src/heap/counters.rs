@@ -16,7 +16,7 @@ pub struct SlowCounters {
     pub slabs: u64,
     /// Slabs given up.
     pub slabs_released: u64,
-    /// Parcels of remote frees sent.
+    /// Parcels of remote frees sent; counted where they are filled, and filled in when read.
     pub parcels_sent: u64,
     /// Parcels of remote frees unpacked.
     pub parcels_received: u64,

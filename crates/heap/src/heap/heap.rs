@@ -24,8 +24,10 @@ use core::sync::atomic::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Standing {
+    /// New: its maker's.
+    Born = 0,
     /// A living thread's.
-    Attached = 0,
+    Attached = 5,
     /// Its thread has ended; the next new thread takes it over.
     Orphan = 1,
     /// A first-class heap: everybody, with the lock held.
@@ -214,11 +216,21 @@ impl Heap {
         unsafe { &mut *(*h).guarded.outgoing.get() }
     }
 
+    /// Parcels that a heap's thread has sent so far.
+    ///
+    /// # Safety
+    /// `h` is a heap.
+    pub unsafe fn parcels_sent(h: *mut Heap) -> u64 {
+        // SAFETY: heaps are never freed; the word is written whole by its owner.
+        unsafe { Outgoing::sent((*h).guarded.outgoing.get()).read_volatile() }
+    }
+
     /// Who may use the heap.
     #[inline]
     pub fn standing(&self) -> Standing {
         match self.guarded.standing.load(Relaxed) {
-            0 => Standing::Attached,
+            0 => Standing::Born,
+            5 => Standing::Attached,
             1 => Standing::Orphan,
             2 => Standing::Shared,
             3 => Standing::Retired,
@@ -236,6 +248,11 @@ impl Heap {
         for holder in self.bins.iter().flat_map(|group| &group.holders) {
             holder.thread.store(thread, Relaxed);
         }
+    }
+
+    /// The thread whose own the front caches are; 0 for nobody's.
+    pub fn thread(&self) -> usize {
+        self.bins[0].holders[0].thread.load(Relaxed)
     }
 
     /// The inbox.

@@ -3,7 +3,7 @@
 use crate::base::class::{CLASSES, Class};
 use crate::heap::caches::CacheState;
 use crate::heap::counters::{self, SlowCounters};
-use crate::heap::heap::Heap;
+use crate::heap::heap::{Heap, Standing};
 use crate::mail::parcel::Parcel;
 use crate::map::bin::{Bin, heap_and_class};
 use crate::map::cache::Cache;
@@ -12,6 +12,7 @@ use crate::map::span_map::MAP;
 use crate::slab::{Owner, Slabs};
 use allod_os::lock::Held;
 use core::ptr;
+use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 
 /// What a heap's lock guards.
 pub struct Inside {
@@ -50,15 +51,25 @@ impl Drop for Found {
 }
 
 impl Heap {
-    /// Takes a heap's lock. `None` when the calling thread holds it: a signal interrupted it there.
+    /// Takes a heap's lock. `None` when the calling thread holds it, having been interrupted there by
+    /// a signal, and for a heap that a fork has left behind.
     ///
     /// # Safety
     /// `h` is a heap, not a static one.
     #[inline]
     pub unsafe fn enter<'a>(h: *mut Heap) -> Option<LockedHeap<'a>> {
         // SAFETY: heaps are never freed.
-        let held = unsafe { (*h).guarded.lock.enter()? };
-        Some(LockedHeap { heap: h, _held: held, found: Found(None) })
+        unsafe {
+            if let Some(locked) = Heap::try_enter(h) {
+                return Some(locked);
+            }
+            if (*h).standing() == Standing::Lost {
+                // Whoever holds the lock does not exist in this process.
+                return None;
+            }
+            let held = (*h).guarded.lock.enter()?;
+            Some(LockedHeap { heap: h, _held: held, found: Found(None) })
+        }
     }
 
     /// Takes a heap's lock if it is free.
@@ -172,8 +183,13 @@ impl LockedHeap<'_> {
             let keep = len / if shrink { 4 } else { 2 };
             let n = len - keep;
             state.note_flushed(n);
+            // Empty meanwhile: a signal handler that interrupts this, in a forked child at least, must
+            // find no block here that is on its way.
+            cache.set_len(0);
+            compiler_fence(SeqCst);
             self.give(core::slice::from_raw_parts(entries, n));
             ptr::copy(entries.add(n), entries, keep);
+            compiler_fence(SeqCst);
             cache.set_len(keep);
             if shrink {
                 self.shrink_cache(class);
@@ -211,8 +227,10 @@ impl LockedHeap<'_> {
             // SAFETY: entries between base and top are blocks of this heap.
             unsafe {
                 let cache = Heap::cache(self.heap, class);
-                self.give(core::slice::from_raw_parts(cache.entries(), cache.len()));
+                let len = cache.len();
                 cache.set_len(0);
+                compiler_fence(SeqCst);
+                self.give(core::slice::from_raw_parts(cache.entries(), len));
             }
         }
     }

@@ -30,6 +30,7 @@ pub struct Outgoing<T> {
     slots: [Slot<T>; SLOTS],
     spare: *mut Parcel,
     spares: usize,
+    sent: u64,
 }
 
 impl<T> Outgoing<T> {
@@ -39,6 +40,7 @@ impl<T> Outgoing<T> {
             slots: [const { Slot { to: ptr::null_mut(), parcel: ptr::null_mut() } }; SLOTS],
             spare: ptr::null_mut(),
             spares: 0,
+            sent: 0,
         }
     }
 
@@ -56,7 +58,11 @@ impl<T> Outgoing<T> {
         // find one heap's parcel under another's name.
         compiler_fence(Release);
         slot.to = to;
-        (!displaced.parcel.is_null()).then_some(displaced)
+        if displaced.parcel.is_null() {
+            return None;
+        }
+        self.sent += 1;
+        Some(displaced)
     }
 
     /// Collects a block of `bytes` bytes for the heap that room was made for. A full parcel is to be
@@ -71,14 +77,19 @@ impl<T> Outgoing<T> {
         // SAFETY: a parcel that is being filled is this thread's, and has room for one more.
         unsafe {
             let parcel = slot.parcel;
-            (*parcel).items[(*parcel).count as usize] = p;
+            let count = (*parcel).count as usize;
+            let full = count + 1 == PARCEL || (*parcel).bytes + bytes >= PARCEL_BYTES;
+            if full {
+                slot.parcel = ptr::null_mut();
+                // As above: no child finds a full parcel here.
+                compiler_fence(Release);
+            }
+            (*parcel).items[count] = p;
             (*parcel).count += 1;
             (*parcel).bytes += bytes;
-            if ((*parcel).count as usize) < PARCEL && (*parcel).bytes < PARCEL_BYTES {
-                return Ok(None);
-            }
-            slot.parcel = ptr::null_mut();
-            Ok(Some(Sending { to: slot.to, parcel }))
+            let to = slot.to;
+            self.sent += u64::from(full);
+            Ok(full.then_some(Sending { to, parcel }))
         }
     }
 
@@ -99,6 +110,7 @@ impl<T> Outgoing<T> {
             (*parcel).count = 0;
             (*parcel).bytes = 0;
         }
+        compiler_fence(Release);
         Some(parcel)
     }
 
@@ -106,7 +118,15 @@ impl<T> Outgoing<T> {
     pub fn take_any(&mut self) -> Option<Sending<T>> {
         let slot = self.slots.iter_mut().find(|slot| !slot.parcel.is_null())?;
         let parcel = core::mem::replace(&mut slot.parcel, ptr::null_mut());
-        Some(Sending { to: slot.to, parcel })
+        let to = slot.to;
+        self.sent += 1;
+        Some(Sending { to, parcel })
+    }
+
+    /// Where it is counted how many parcels were taken out to be sent.
+    pub fn sent(outgoing: *const Outgoing<T>) -> *const u64 {
+        // SAFETY: only the address is computed.
+        unsafe { &raw const (*outgoing).sent }
     }
 
     /// Keeps an empty parcel for later. False when there are enough.

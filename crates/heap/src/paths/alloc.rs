@@ -4,7 +4,7 @@ use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::heap::counters;
 use crate::heap::heap::Heap;
 use crate::paths::large;
-use crate::purge::{policy, turn};
+use crate::purge::{hooks, policy, turn};
 use crate::thread::attach::{Here, elsewhere, here};
 use core::ptr;
 
@@ -72,6 +72,7 @@ pub unsafe fn malloc_shared(h: *mut Heap, class: Class) -> *mut u8 {
 #[cold]
 #[inline(never)]
 unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
+    hooks::prepare();
     // SAFETY: the caller's contract.
     unsafe {
         let Some(mut locked) = Heap::enter(h) else {

@@ -24,6 +24,9 @@ const LEAVING: u32 = 3;
 /// And all above: one more for each further [`stop`](Helper::stop).
 const BARRED: u32 = 4;
 
+/// How long the helper sleeps before it looks round, in milliseconds.
+const LOOK_ROUND_AFTER: u64 = 5000;
+
 /// The state of the helper.
 pub struct Helper {
     state: AtomicU32,
@@ -124,8 +127,8 @@ impl Helper {
     }
 
     /// The helper's sleep: until it is woken or asked to leave, or not at all when `turn`, one more
-    /// look, says that something waits.
-    pub fn sleep(&self, turn: impl FnOnce() -> bool) {
+    /// look, says that something waits. Every few seconds it may look round, and end its sleep.
+    pub fn sleep(&self, turn: impl FnOnce() -> bool, look_round: impl Fn() -> bool) {
         if !self.change(AWAKE, ASLEEP) {
             return;
         }
@@ -134,8 +137,16 @@ impl Helper {
             return;
         }
         while self.state.load(Ordering::Acquire) == ASLEEP {
-            futex_wait(&self.state, ASLEEP, None);
+            futex_wait(&self.state, ASLEEP, Some(LOOK_ROUND_AFTER));
+            if look_round() {
+                return;
+            }
         }
+    }
+
+    /// The helper's pause between two turns, unless it is asked to leave.
+    pub fn nap(&self, millis: u64) {
+        futex_wait(&self.state, AWAKE, Some(millis));
     }
 
     fn change(&self, from: u32, to: u32) -> bool {

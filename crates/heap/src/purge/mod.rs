@@ -5,14 +5,18 @@
 //! Three things are given back: free runs in the span source, runs that heaps keep near, and whole
 //! pages of free blocks inside slabs that are otherwise in use. A helper thread does it while the
 //! program holds much memory; where there is no helper, the threads' own slow paths do the same work
-//! now and then. No lock is held over a system call.
+//! now and then. No shared lock is held over a system call.
 //!
 //! | file | keeps |
 //! | --- | --- |
+//! | `fork` | around a fork: the child gets heaps at rest |
+//! | `hooks` | registering the handlers of forks and thread exits |
 //! | `helper` | when the helper works, sleeps and ends |
 //! | `policy` | when there is to be one |
 //! | `turn` | one turn of giving back |
 
+pub mod fork;
 pub mod helper;
+pub mod hooks;
 pub mod policy;
 pub mod turn;

@@ -10,7 +10,8 @@ use crate::base::settings;
 use crate::purge::helper::Helper;
 use crate::purge::turn::turn;
 use crate::source::SOURCE;
-use allod_os::thread::{is_sandboxed, pause, spawn_helper};
+use allod_os::io::{exit, pid};
+use allod_os::thread::{is_sandboxed, only_helper_is_left, pause, spawn_helper};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -22,6 +23,15 @@ const END_BELOW: usize = START_AT / 2;
 
 static HELPER: Helper = Helper::new();
 static LAST_TURN: AtomicU32 = AtomicU32::new(0);
+/// How long no helper is started after the system has refused a thread, in milliseconds.
+const TRY_AGAIN_AFTER: u32 = 1000;
+/// When the system refused a thread; 0 if it never did.
+static REFUSED_AT: AtomicU32 = AtomicU32::new(0);
+/// True once there has been a helper: the kernel may still see one that has just ended.
+static EVER: AtomicBool = AtomicBool::new(false);
+/// The process that the helper and its state belong to. A child made by a bare system call has a copy
+/// of the state, or shares it, and not the helper.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// True once a seccomp filter is known or expected.
 static SANDBOXED: AtomicBool = AtomicBool::new(false);
 
@@ -55,7 +65,7 @@ fn is_wanted() -> bool {
 }
 
 fn is_possible() -> bool {
-    settings::BACKGROUND.on() && !SANDBOXED.load(Relaxed)
+    settings::BACKGROUND.on() && !SANDBOXED.load(Relaxed) && !was_refused()
 }
 
 #[cold]
@@ -66,10 +76,19 @@ fn start() {
     if is_sandboxed() {
         SANDBOXED.store(true, Relaxed);
     } else if spawn_helper(helper) {
+        EVER.store(true, Relaxed);
         return;
+    } else {
+        REFUSED_AT.store(settings::now().max(1), Relaxed);
     }
     HELPER.gone();
     take_turn_now_and_then();
+}
+
+/// True for a while after the system has refused a thread.
+fn was_refused() -> bool {
+    let at = REFUSED_AT.load(Relaxed);
+    at != 0 && settings::now().wrapping_sub(at) < TRY_AGAIN_AFTER
 }
 
 /// The helper's work done by a program thread, at most once in half a decay.
@@ -84,12 +103,12 @@ fn take_turn_now_and_then() {
 extern "C" fn helper(_: *mut c_void) -> *mut c_void {
     loop {
         let delay = settings::PURGE_DELAY_MS.get();
-        pause(u64::from(delay / 5).clamp(10, 1000));
+        HELPER.nap(u64::from(delay / 5).clamp(10, 1000));
         if !HELPER.must_leave() && !turn(delay) {
             if SOURCE.used_bytes() < END_BELOW && HELPER.end() {
                 return ptr::null_mut();
             }
-            HELPER.sleep(|| turn(delay));
+            HELPER.sleep(|| turn(delay), end_if_alone);
         }
         if HELPER.must_leave() {
             HELPER.gone();
@@ -101,8 +120,12 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
 /// Ends the helper for the time of `call`, which the system may refuse to a process with two threads.
 /// `again` says that it did: the kernel may need a moment to see that the thread is gone.
 pub fn without_helper<R>(call: impl Fn() -> R, again: impl Fn(&R) -> bool) -> R {
+    if !is_ours() {
+        return call();
+    }
     let mut result = None;
-    if HELPER.stop() {
+    HELPER.stop();
+    if EVER.load(Relaxed) {
         for _ in 0..100 {
             let r = call();
             if !again(&r) {
@@ -119,6 +142,9 @@ pub fn without_helper<R>(call: impl Fn() -> R, again: impl Fn(&R) -> bool) -> R 
 
 /// Told that a seccomp filter is about to be installed: the helper ends, and none starts from now on.
 pub fn expect_sandbox() {
+    if !is_ours() {
+        return;
+    }
     SANDBOXED.store(true, Relaxed);
     HELPER.stop();
 }
@@ -126,4 +152,24 @@ pub fn expect_sandbox() {
 /// In a forked child: the helper does not exist any more.
 pub fn forked() {
     HELPER.gone();
+    EVER.store(false, Relaxed);
+    prepare();
+}
+
+/// Notes which process this is.
+pub fn prepare() {
+    PROCESS.store(pid(), Relaxed);
+}
+
+fn is_ours() -> bool {
+    PROCESS.load(Relaxed) == pid()
+}
+
+/// Ends the process when only the helper is left of it: the program's threads have all ended, the first
+/// one by `pthread_exit`, and the last would have ended the process.
+fn end_if_alone() -> bool {
+    if only_helper_is_left() {
+        exit();
+    }
+    false
 }

@@ -14,11 +14,12 @@ static LATE: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
 /// thread's own heap; `None` when memory is out.
 pub fn late() -> Option<*mut Heap> {
     let late = LATE.load(Ordering::Acquire);
-    if !late.is_null() {
+    // SAFETY: heaps are never freed.
+    if !late.is_null() && unsafe { (*late).standing() } != Standing::Lost {
         return Some(late);
     }
     let new = make()?;
-    let first = LATE.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
+    let first = LATE.compare_exchange(late, new, Ordering::AcqRel, Ordering::Acquire);
     match first {
         Ok(_) => Some(new),
         Err(other) => {

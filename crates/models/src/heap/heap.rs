@@ -121,6 +121,11 @@ impl Heap {
     /// The models have no fast path that would look at the thread.
     pub fn set_thread(&self, _: usize) {}
 
+    /// No thread's, in the models.
+    pub fn thread(&self) -> usize {
+        0
+    }
+
     /// As in the heap.
     pub fn inbox(&self) -> &Inbox {
         &self.inbox

@@ -8,6 +8,7 @@ use crate::purge::policy;
 use crate::source::SOURCE;
 use crate::thread::attach::{IDLE, mark_left};
 use crate::thread::shared::RETIRED;
+use allod_os::thread;
 
 /// Takes every lock, in order, so that the child gets heaps at rest. The locks are lent to this thread:
 /// handlers that run after this one, before the fork or in parent or child, may allocate.
@@ -81,7 +82,8 @@ unsafe fn adopt_into_child(h: *mut Heap, me: *mut Heap) {
             return (*h).set_standing(Standing::Lost);
         };
         locked.inside().slabs.return_borrowed_by_others();
-        if h != me && attached {
+        // One that this thread was about to attach or to leave stays its own.
+        if h != me && attached && (*h).thread() != thread::pointer() {
             mark_left(&mut locked);
             (*h).set_thread(0);
             (*h).set_standing(Standing::Orphan);
