@@ -48,3 +48,12 @@ unsafe impl GlobalAlloc for Allod {
         unsafe { heap::realloc_aligned(p, layout.align(), size) }
     }
 }
+
+/// A library with Allod inside stays loaded when it is closed.
+extern "C" fn on_load() {
+    heap::process::stay_loaded();
+}
+
+#[used]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+static ON_LOAD: extern "C" fn() = on_load;

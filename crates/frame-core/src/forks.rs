@@ -108,8 +108,10 @@ static TOLD: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn before() {
     if FORKS.load(Relaxed) != pointer() {
-        LIST.lock();
-        each(Lock::lock);
+        // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
+        let patient = !allod_heap::process::is_interrupted();
+        LIST.hold_for_fork(patient);
+        each(|lock| lock.hold_for_fork(patient));
         FORKS.store(pointer(), Relaxed);
     }
     TOLD.fetch_add(1, Relaxed);
@@ -118,8 +120,8 @@ extern "C" fn before() {
 extern "C" fn in_parent() {
     if TOLD.fetch_sub(1, Relaxed) == 1 {
         FORKS.store(0, Relaxed);
-        each(Lock::unlock);
-        LIST.unlock();
+        each(Lock::release_after_fork);
+        LIST.release_after_fork();
     }
 }
 

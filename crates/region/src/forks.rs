@@ -20,11 +20,13 @@ fn locks() -> [&'static Lock; 5] {
 }
 
 extern "C" fn before() {
-    locks().iter().for_each(|lock| lock.lock());
+    // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
+    let patient = !allod_heap::process::is_interrupted();
+    locks().iter().for_each(|lock| lock.hold_for_fork(patient));
 }
 
 extern "C" fn after() {
-    locks().iter().rev().for_each(|lock| lock.unlock());
+    locks().iter().rev().for_each(|lock| lock.release_after_fork());
 }
 
 extern "C" fn on_load() {

@@ -67,14 +67,13 @@ pub static BACKGROUND: Setting = Setting::new(
     "let a helper thread give memory back, also when the program has gone idle; with 0 the \
      program's own calls do it",
 );
-/// Huge pages: 0 never, 1 for all memory, 2 by policy.
+/// Huge pages: 0 never, 1 for all memory, 2 as the system decides.
 pub static HUGEPAGES: Setting = Setting::new(
     "ALLOD_HUGEPAGES",
     "0, 1 or 2",
     2,
     2,
-    "transparent huge pages: 0 advises against them, 1 asks for them everywhere, 2 asks for them \
-     where a large heap grows, as long as the system has them at hand",
+    "transparent huge pages: 0 advises against them, 1 asks for them, 2 leaves it to the system",
 );
 /// Words about start and purging.
 pub static VERBOSE: Setting =

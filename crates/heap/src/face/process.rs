@@ -2,7 +2,7 @@
 
 use crate::base::settings;
 use crate::face::stats;
-use crate::purge::{hooks, policy};
+use crate::purge::{fork, hooks, policy};
 use crate::source::SOURCE;
 use allod_os::thread;
 
@@ -13,14 +13,25 @@ extern "C" fn on_load() {
     settings::read();
     stats::prepare_report();
     prepare();
-    // The hooks point into the library that holds this code, and cannot be taken back.
-    thread::stay_loaded(on_load);
 }
 
 /// Registers the heap's fork handlers and thread-exit hook, unless an earlier allocation has. Whoever
 /// registers fork handlers that take locks before the heap's calls it first. Thread-safe.
 pub fn prepare() {
     hooks::prepare();
+}
+
+/// Keeps the shared library that holds this code loaded for ever: the heap's hooks point into it, and
+/// cannot be taken back. For a library that a program may unload; does nothing in a program itself.
+/// `liballod.so` is linked so that it stays.
+pub fn stay_loaded() {
+    thread::stay_loaded(on_load);
+}
+
+/// True when a signal interrupted the calling thread in the heap. A fork handler that takes locks must
+/// not wait for them then: their holder may wait for this thread.
+pub fn is_interrupted() -> bool {
+    fork::is_interrupted()
 }
 
 #[used]

@@ -74,9 +74,7 @@ pub struct Span {
     kind: AtomicU8,
     /// True in the first and last record of a run that the span source has filed.
     pub filed: bool,
-    /// In the record of a piece's first unit: the policy for huge pages has asked for one here.
-    pub huge: bool,
-    _spare: u8,
+    _spare: [u8; 2],
     /// Units in the span; of a free run, also in the record of its last unit.
     pub units: u32,
     /// Neighbours in a list of spans of one sort: slabs with free blocks, runs of one length.

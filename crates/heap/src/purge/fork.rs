@@ -18,9 +18,7 @@ use allod_os::thread;
 /// get, the child does not use.
 pub extern "C" fn before() {
     let source_is_mine = SOURCE.interrupted_here();
-    let leaf_is_mine = POOL.lock().interrupted_here() || FAR.lock().interrupted_here();
-    let mut patient = !source_is_mine && !leaf_is_mine;
-    each_usable(|h| patient &= !h.lock().interrupted_here());
+    let patient = !is_interrupted();
     IDLE.lock().hold_for_fork(patient);
     RETIRED.lock().hold_for_fork(patient);
     // A heap made meanwhile is not locked; its maker finishes, or waits below.
@@ -28,6 +26,16 @@ pub extern "C" fn before() {
     POOL.lock().hold_for_fork(!source_is_mine);
     FAR.lock().hold_for_fork(!source_is_mine);
     SOURCE.hold_for_fork(true);
+}
+
+/// True when a signal interrupted the calling thread in the heap: it must wait for no thread then that
+/// may wait for it.
+pub fn is_interrupted() -> bool {
+    let mut interrupted = SOURCE.interrupted_here()
+        || POOL.lock().interrupted_here()
+        || FAR.lock().interrupted_here();
+    each_usable(|h| interrupted |= h.lock().interrupted_here());
+    interrupted
 }
 
 /// Calls `f` for every heap but those that an earlier fork has left behind.

@@ -1,4 +1,4 @@
-//! Where to ask for huge pages.
+//! Asking the system for huge pages, or against them, as the setting says.
 
 use crate::base::settings;
 use allod_os::vm;

@@ -16,7 +16,7 @@
 //! | `runs` | free runs by length, joined with their neighbours |
 //! | `ages` | dirty runs by age |
 //! | `frontier` | the window of addresses and how far it is open |
-//! | `huge` | where to ask for huge pages |
+//! | `huge` | asking for huge pages, or against them |
 //! | `opener` | whose turn it is to open units |
 //! | `purging` | pieces on their way back to the system |
 //! | `waiting` | spans freed while the lock could not be taken |
