@@ -316,10 +316,16 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
             true => units_for((size * RESERVE).min(MAX_RESERVE)),
             false => units_for(size / 8),
         };
-        // Clean, for what is in reserve must not be resident, and what was never touched need not
-        // be copied into it.
-        let found = SOURCE.take_clean(need + reserve, Kind::Large);
-        let found = found.map(|free| (free, need + reserve));
+        // What is copied goes to pages that are there, without any in reserve, for those could not be
+        // given back. Otherwise clean: what was never touched need not be copied into it.
+        let resident = match old < MOVE_PAGES_FROM {
+            true => SOURCE.take_dirty(need, Kind::Large).map(|free| (free, need)),
+            false => None,
+        };
+        let found = resident.or_else(|| {
+            let free = SOURCE.take_clean(need + reserve, Kind::Large)?;
+            Some((free, need + reserve))
+        });
         let found = found.or_else(|| SOURCE.take(need, 1, Kind::Large).map(|free| (free, need)));
         let Some((free, units)) = found else { return ptr::null_mut() };
         let mut seams = seams_of(span);

@@ -265,6 +265,13 @@ impl Runs {
         self.take_clean_aligned(units, align, want)
     }
 
+    /// Like [`take`](Runs::take), but dirty ones only, and none but a run that is long enough.
+    pub fn take_dirty(&mut self, units: usize) -> Option<Taken> {
+        let found = self.dirty.find(units, self.tries)?;
+        // SAFETY: a filed run of that length.
+        Some(unsafe { self.cut(found, units, 1) })
+    }
+
     /// Like [`take`](Runs::take), but never pages that are resident.
     pub fn take_clean(&mut self, units: usize) -> Option<Taken> {
         self.take_clean_aligned(units, 1, units)

@@ -195,6 +195,13 @@ impl Source {
         self.take_by(units, kind, units, |runs| runs.take_clean(units))
     }
 
+    /// Like [`take`](Source::take), but resident pages only, where there are enough in one run.
+    pub fn take_dirty(&self, units: usize, kind: Kind) -> Option<Free> {
+        let mut locked = self.enter()?;
+        let taken = locked.state().runs.take_dirty(units)?;
+        Some(locked.hand_out(taken, units, kind))
+    }
+
     /// Takes units with `find`, opening `want` more where that finds none.
     fn take_by(
         &self,
