@@ -14,6 +14,7 @@ unset ALLOD_SO # a setting that Allod does not know
 patterns=("$@")
 sources=$root/tests/corners
 library=$work/atfork_library.so
+mutex_library=$work/mutex_library.so
 ulimit -c 0
 
 have clang clang
@@ -30,11 +31,10 @@ compile_all() {
     local source
     for source in "$sources"/*.c; do
         source=$(basename "$source")
-        if [ "$source" = atfork_library.c ]; then
-            compile "$1" c11 "$source" "$work/atfork_library$2.so" -shared -fPIC
-        else
-            compile "$1" c11 "$source" "$work/${source%.c}$2"
-        fi || return
+        case $source in
+            *_library.c) compile "$1" c11 "$source" "$work/${source%.c}$2.so" -shared -fPIC ;;
+            *) compile "$1" c11 "$source" "$work/${source%.c}$2" ;;
+        esac || return
     done
     case $1 in gcc) set -- g++ "$2" ;; clang) set -- clang++ "$2" ;; esac
     compile "$1" c++17 sized_delete.cc "$work/sized_delete$2" -fsized-deallocation
@@ -106,6 +106,12 @@ for threads in "" " threads"; do
         runs LD_PRELOAD="$so $library" "$work/atfork" library $threads
 done
 
+# fork beside a library that allocates under a mutex of its own
+corner "atfork handlers that take a mutex, library preloaded first" \
+    runs LD_PRELOAD="$mutex_library $so" "$work/atfork" mutex
+corner "atfork handlers that take a mutex, library preloaded last" \
+    runs LD_PRELOAD="$so $mutex_library" "$work/atfork" mutex
+
 # fork beside births, deaths and purges
 corner "fork while threads are born and die" runs "$work/fork_births" births
 corner "fork while ever more threads make heaps" runs "$work/fork_births" crowd
@@ -123,12 +129,42 @@ corner "one thread: one task" runs "$work/one_thread" tasks
 corner "one thread: idle memory goes back" runs "$work/one_thread" idle
 corner "four threads: idle memory goes back" runs "$work/one_thread" idle-threads
 
+# ends of processes, children of bare system calls, threads that are refused
+ends_after_pthread_exit() {
+    timeout -k 1 10 env LD_PRELOAD="$so" ALLOD_PURGE_DELAY_MS=10 \
+        "$work/process_end" pthread_exit "$1" | grep -x 'the last thread ends'
+}
+corner "main calls pthread_exit, memory in use: the process ends" ends_after_pthread_exit used
+corner "main calls pthread_exit, memory freed: the process ends" ends_after_pthread_exit freed
+corner "children of fork, vfork and clone: prctl and unshare" runs "$work/process_end" children
+corner "unshare takes no time to speak of" runs "$work/process_end" unshare
+corner "threads are refused: malloc seldom asks" runs "$work/process_end" refused
+corner "prctl while a thread is being started" runs "$work/process_end" starting
+
 # much free address space, ageing, locked memory
 corner "blocks beside 4 GiB just freed" runs "$work/holds" at-once
 corner "blocks beside 4 GiB given back" runs ALLOD_PURGE_DELAY_MS=50 "$work/holds" later
 corner "old memory goes back beside a hot run" runs "$work/ageing" churn
 corner "locked memory: idle, and little locked" runs "$work/ageing" locked
 corner "locked memory: within a limit" runs "$work/ageing" locked-limit
+
+corner "locked pages do not keep other memory" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" locked
+corner "memory of destroyed heaps goes back" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" heaps
+
+# large blocks
+# limited LETTER KIB COMMAND...: like runs, under that limit.
+limited() {
+    (ulimit "-$1" "$2" && runs "${@:3}")
+}
+corner "a block moved many times keeps its contents" runs "$work/large_blocks" seams
+corner "what a shrinking block gives up goes back" \
+    runs ALLOD_PURGE_DELAY_MS=100 "$work/large_blocks" shrinking
+corner "grown blocks do not keep memory freed before" \
+    runs ALLOD_PURGE_DELAY_MS=100 "$work/large_blocks" growing
+corner "a block is made smaller with memory run out" limited v 400000 "$work/large_blocks" smaller
+corner "a free run is found behind smaller ones" limited v 400000 "$work/large_blocks" hole
+corner "blocks grow under ulimit -d" limited d 60000 "$work/large_blocks" data
+corner "pages of others behind the heap's stay" runs "$work/large_blocks" others
 
 # exhaustion
 fills_as_glibc_does() {

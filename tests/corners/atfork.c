@@ -1,11 +1,14 @@
 /* Handlers of fork that allocate, registered before the first malloc and after it.
  *
  * Promised: handlers given to pthread_atfork may allocate and free blocks of all sizes, whenever
- * they were registered, before the fork and after it, in parent and child, beside other threads.
+ * they were registered, before the fork and after it, in parent and child, beside other threads. And
+ * they may take a mutex that other threads hold while they allocate.
  *
- * atfork plain | before | after | library, and with "threads" other threads allocate meanwhile */
+ * atfork plain | before | after | library, and with "threads" other threads allocate meanwhile;
+ * atfork mutex, with mutex_library.c preloaded */
 #define _GNU_SOURCE
 #include "handlers.h"
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -48,6 +51,39 @@ static void fork_often(int calls_each) {
     }
 }
 
+static atomic_int rounds;
+static void (*allocate_under_mutex)(void);
+
+static void *hold_the_mutex(void *unused) {
+    while (!atomic_load(&stop)) {
+        allocate_under_mutex();
+        atomic_fetch_add(&rounds, 1);
+        usleep(100);
+    }
+    return unused;
+}
+
+static void fork_beside_a_mutex(void) {
+    void *found = dlsym(RTLD_DEFAULT, "allocate_under_mutex");
+    CHECK(found != NULL);
+    memcpy(&allocate_under_mutex, &found, sizeof found);
+    pthread_t thread = start_thread(hold_the_mutex, NULL);
+    while (atomic_load(&rounds) == 0) usleep(100);
+    for (int i = 0; i < 100; i++) {
+        usleep(500);
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            watchdog(6);
+            allocate_under_mutex();
+            _exit(0);
+        }
+        CHECK(ended_well(child));
+    }
+    atomic_store(&stop, true);
+    join_thread(thread);
+}
+
 static void first_steps(void) {
     handler_calls++;
     free(malloc(5000));
@@ -59,6 +95,10 @@ int main(int count, char **arguments) {
     const char *when = arguments[1];
     bool with_threads = count > 2 && strcmp(arguments[2], "threads") == 0;
     watchdog(10);
+    if (strcmp(when, "mutex") == 0) {
+        fork_beside_a_mutex();
+        return 0;
+    }
     if (strcmp(when, "plain") == 0)
         CHECK(pthread_atfork(first_steps, first_steps, first_steps) == 0);
     if (strcmp(when, "before") == 0) CHECK(pthread_atfork(handler, handler, handler) == 0);

@@ -86,6 +86,15 @@ static inline void touch(void *block, size_t size, int byte) {
     if (size > 0) bytes[size - 1] = (unsigned char)byte;
 }
 
+/* Waits until less memory than that is resident, for some seconds at most; says how much is. */
+static inline int resident_sinks_below(long kib, double wait) {
+    double end = seconds() + wait;
+    while (resident_kib() >= kib && seconds() < end) sleep_ms(20);
+    printf("resident: %ld KiB\n", resident_kib());
+    fflush(stdout);
+    return resident_kib() < kib;
+}
+
 /* Marks the ends of a block, cheaply whatever its size. */
 static inline void mark(void *block, size_t size, int byte) {
     size_t n = size < 32 ? size : 32;

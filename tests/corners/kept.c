@@ -1,0 +1,66 @@
+/* Memory that must not be kept for good.
+ *
+ * Promised: the memory of heaps that were destroyed goes back to the system; and two locked pages in
+ * a block that was freed do not stop other memory from going back.
+ *
+ * kept heaps (only with Allod) | locked */
+#define _GNU_SOURCE
+#include "corner.h"
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+static const size_t MIB = 1 << 20;
+
+/* A function that only Allod has. POSIX says that dlsym's answer may be one. */
+static void find(const char *name, void *function) {
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (found == NULL) skip("only with Allod");
+    memcpy(function, &found, sizeof found);
+}
+
+static void heaps(void) {
+    enum { HEAPS = 40, BLOCKS = 1000, SIZE = 8000 };
+    static void *made[HEAPS], *blocks[BLOCKS];
+    void *(*new_heap)(void);
+    void *(*allocate)(void *, size_t);
+    void (*destroy)(void *);
+    find("allod_heap_new", &new_heap);
+    find("allod_heap_malloc", &allocate);
+    find("allod_heap_destroy", &destroy);
+    for (int i = 0; i < HEAPS; i++) {
+        made[i] = new_heap();
+        CHECK(made[i] != NULL);
+        for (int j = 0; j < BLOCKS; j++) {
+            blocks[j] = allocate(made[i], SIZE);
+            CHECK(blocks[j] != NULL);
+            touch(blocks[j], SIZE, 1);
+        }
+        for (int j = 0; j < BLOCKS; j += 1 + i % 2) free(blocks[j]);
+    }
+    for (int i = 0; i < HEAPS; i++) destroy(made[i]);
+    CHECK(resident_sinks_below(40 << 10, 4));
+}
+
+static void locked(void) {
+    char *block = malloc(6 * MIB);
+    CHECK(block != NULL);
+    if (mlock(block + 3 * MIB, 8192) != 0) skip("memory may not be locked here");
+    touch(block, 6 * MIB, 1);
+    free(block);
+    sleep_ms(600); /* until it is tried to give it back */
+    block = malloc(400 * MIB);
+    CHECK(block != NULL);
+    touch(block, 400 * MIB, 1);
+    CHECK(resident_kib() > 390 << 10);
+    free(block);
+    CHECK(resident_sinks_below(32 << 10, 4));
+}
+
+int main(int count, char **arguments) {
+    CHECK(count == 2);
+    watchdog(10);
+    if (strcmp(arguments[1], "heaps") == 0) heaps();
+    else if (strcmp(arguments[1], "locked") == 0) locked();
+    else return 2;
+    return 0;
+}
