@@ -8,8 +8,8 @@ use core::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed};
 static PREPARED: AtomicBool = AtomicBool::new(false);
 
 /// Registers the fork handlers and the thread-exit hook. With the first block that is allocated, so
-/// before any library can register fork handlers that take locks of its own: those run before these
-/// then, and a thread that holds such a lock can still allocate.
+/// before a library that has allocated can register fork handlers that take locks of its own: those
+/// run before these then, and a thread that holds such a lock can still allocate.
 #[inline]
 pub fn prepare() {
     if !PREPARED.load(Relaxed) {
