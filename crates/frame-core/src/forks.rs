@@ -10,11 +10,11 @@
 
 use crate::thread;
 use allod_os::lock::Lock;
-use allod_os::thread::{at_fork, pointer};
+use allod_os::thread::at_fork;
 use core::cell::UnsafeCell;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicPtr};
 
 /// A value behind a lock that forks wait for.
 pub struct Guarded<T> {
@@ -102,27 +102,18 @@ fn prepare() {
     PREPARED.store(true, Release);
 }
 
-/// The thread that forks, and how often it was told so. The number is that thread's alone.
-static FORKS: AtomicUsize = AtomicUsize::new(0);
-static TOLD: AtomicUsize = AtomicUsize::new(0);
-
+/// Takes all locks. Told twice, because the handlers were registered twice, a thread takes and releases
+/// them once.
 extern "C" fn before() {
-    if FORKS.load(Relaxed) != pointer() {
-        // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
-        let patient = !allod_heap::process::is_interrupted();
-        LIST.hold_for_fork(patient);
-        each(|lock| lock.hold_for_fork(patient));
-        FORKS.store(pointer(), Relaxed);
-    }
-    TOLD.fetch_add(1, Relaxed);
+    // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
+    let patient = !allod_heap::process::is_interrupted();
+    LIST.hold_for_fork(patient);
+    each(|lock| lock.hold_for_fork(patient));
 }
 
 extern "C" fn in_parent() {
-    if TOLD.fetch_sub(1, Relaxed) == 1 {
-        FORKS.store(0, Relaxed);
-        each(Lock::release_after_fork);
-        LIST.release_after_fork();
-    }
+    each(Lock::release_after_fork);
+    LIST.release_after_fork();
 }
 
 extern "C" fn in_child() {
