@@ -15,6 +15,10 @@ cargo build --quiet --locked --profile checked --manifest-path "$root/Cargo.toml
 rust=$root/target/checked/examples/misuse
 asan=$(gcc -print-file-name=libasan.so)
 have clang++ clang
+# clang's own run-time libraries are a package of their own, which it only recommends.
+if ! echo 'int main() {}' | clang++ -x c++ -fsanitize=address -o "$work/probe" - 2>/dev/null; then
+    apt_install "libclang-rt-$(clang++ -dumpversion | cut -d. -f1)-dev"
+fi
 clang++ -x c++ -std=c++17 "${flags[@]:1}" -fsanitize=address -o "$work/cxx-asan" "$misuse" -x none \
     "${link[@]}"
 
