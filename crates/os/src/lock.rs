@@ -20,6 +20,8 @@ use crate::sync::{
     spin_loop, thread_mark,
 };
 
+/// How long a thread sleeps before it looks at the lock again, in milliseconds.
+const LOOK_AGAIN_AFTER: u64 = 5;
 const WAITERS: u32 = 1;
 const FORK: u32 = 2;
 const HELD: u32 = 4;
@@ -200,7 +202,9 @@ impl Lock {
                     return;
                 }
             } else if seen & WAITERS != 0 || self.mark_waiters(seen) {
-                futex_wait(&self.0, seen | WAITERS, None);
+                // Whoever was woken may be kept from taking the lock by a signal handler of its own,
+                // which may wait for others here: so they look again after a while.
+                futex_wait(&self.0, seen | WAITERS, Some(LOOK_AGAIN_AFTER));
             }
         }
     }
