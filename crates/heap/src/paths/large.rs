@@ -83,11 +83,8 @@ pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
     }
     let room = if align > 64 { 0 } else { COLOURS - 64 };
     let units = units_for(size + room).max(1);
-    if size >= far::AT_ONCE {
-        let far = alloc_far(h, size, align);
-        if !far.block.is_null() {
-            return far;
-        }
+    if size >= far::AT_ONCE && h.is_null() && align <= vm::page_size() {
+        return alloc_far(h, size, align);
     }
     let Some(fresh) = take(units, units_for(align).max(1)) else {
         return alloc_far(h, size, align);
