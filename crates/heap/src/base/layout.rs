@@ -17,7 +17,7 @@ pub const MAP_BYTES: usize = (1 << (WINDOW_SHIFT - UNIT_SHIFT)) * 8;
 pub const MAX_SIZE: usize = isize::MAX as usize;
 /// Alignment of every block, `alignof(max_align_t)` on all supported machines.
 pub const MIN_ALIGN: usize = 16;
-/// Units in a piece: 2 MiB, a huge page, and the most that is given back in one system call.
+/// Units in a huge page, 2 MiB: the grain in which free runs are given back.
 pub const PIECE: usize = 32;
 
 /// The number of a unit. 0, [`Unit::NONE`], is no unit that a span starts at.

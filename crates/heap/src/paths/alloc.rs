@@ -3,6 +3,7 @@
 use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::heap::counters;
 use crate::heap::heap::Heap;
+use crate::heap::locked::LockedHeap;
 use crate::paths::large;
 use crate::purge::{hooks, policy, turn};
 use crate::thread::attach::{Here, elsewhere, here};
@@ -47,14 +48,27 @@ pub fn malloc_class(class: Class) -> *mut u8 {
 pub unsafe fn malloc_shared(h: *mut Heap, class: Class) -> *mut u8 {
     // SAFETY: the lock is held around every use of the heap's bins, which no thread holds.
     unsafe {
-        let Some(mut locked) = Heap::enter(h) else { return ptr::null_mut() };
+        let Some(locked) = Heap::enter(h) else { return ptr::null_mut() };
         let cache = Heap::cache(h, class);
-        let mut block = cache.pop();
-        if !block.is_null() {
-            counters::count_malloc(h, cache.bin());
-            return block;
+        let block = cache.pop();
+        if block.is_null() {
+            return refill_locked(locked, class);
         }
-        block = locked.refill(class);
+        counters::count_malloc(h, cache.bin());
+        block
+    }
+}
+
+/// Fills an empty front cache of a locked heap, which is released then, and takes one block from it.
+/// Once more when memory is out, with what all heaps keep near. Null when that is not enough.
+///
+/// # Safety
+/// The heap's bins are the caller's to change.
+unsafe fn refill_locked(mut locked: LockedHeap<'_>, class: Class) -> *mut u8 {
+    let h = locked.heap();
+    // SAFETY: the caller's contract.
+    unsafe {
+        let mut block = locked.refill(class);
         drop(locked);
         if block.is_null() {
             turn::reclaim();
@@ -75,21 +89,14 @@ unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
     hooks::prepare();
     // SAFETY: the caller's contract.
     unsafe {
-        let Some(mut locked) = Heap::enter(h) else {
+        let Some(locked) = Heap::enter(h) else {
             // A signal handler that interrupted this very heap.
             return match elsewhere() {
                 Here::Shared(shared) => malloc_shared(shared, class),
                 _ => ptr::null_mut(),
             };
         };
-        let mut block = locked.refill(class);
-        drop(locked);
-        if block.is_null() {
-            turn::reclaim();
-            block = Heap::enter(h).map_or(ptr::null_mut(), |mut locked| locked.refill(class));
-        }
-        policy::note_allocated();
-        block
+        refill_locked(locked, class)
     }
 }
 

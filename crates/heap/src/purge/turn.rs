@@ -122,7 +122,7 @@ pub fn reclaim() {
 /// Gives back all memory that the calling thread holds free: its front caches, its empty slabs, the
 /// free pages of the others, and the free runs of the process. Returns the bytes given back.
 ///
-/// Thread-safe. Costs a system call for each stretch of free pages, at most 2 MiB each.
+/// Thread-safe. Costs a system call for each stretch of free pages, cut into pieces of 2 MiB or more.
 pub fn purge_thread() -> usize {
     empty_own_caches();
     let now = settings::now();

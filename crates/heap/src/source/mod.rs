@@ -8,7 +8,7 @@
 //!   take ◀──│ dirty, clean by length│◀─────│ window: reserved, opened, known │
 //!   give ──▶│ dirty by age  (ages)  │      └────────────────────────────────┘
 //!           └──────────┬────────────┘
-//!                      ▼ oldest piece, at most 2 MiB, given back without the lock
+//!                      ▼ oldest piece, given back without the lock
 //! ```
 //!
 //! | file | keeps |

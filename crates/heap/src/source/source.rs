@@ -317,7 +317,8 @@ impl Source {
         Some(clean)
     }
 
-    /// Gives the pages of the oldest dirty run, a piece of at most 2 MiB of it, back to the system when
+    /// Gives the pages of the oldest dirty run, a piece of it (2 MiB, of runs
+    /// above 128 MiB a 64th), back to the system when
     /// it is older than `delay` milliseconds. Returns the bytes given back, or `None` when there is
     /// nothing (yet) to do.
     pub fn purge_oldest(&self, now: u32, delay: u32) -> Option<usize> {
