@@ -151,6 +151,28 @@ corner "locked memory: within a limit" runs "$work/ageing" locked-limit
 corner "locked pages do not keep other memory" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" locked
 corner "memory of destroyed heaps goes back" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" heaps
 
+# huge pages
+# stays NAME=VALUE N: what stays resident, in KiB, when all but every Nth of many blocks are freed.
+stays() {
+    runs "$1" ALLOD_PURGE_DELAY_MS=100 "$work/huge_pages" survivors "$2"
+}
+little_more_stays() {
+    local without with
+    without=$(stays ALLOD_HUGEPAGES=0 "$1") && with=$(stays ALLOD_HUGEPAGES=2 "$1") || return
+    echo "KiB resident: $without without huge pages, $with with them"
+    # A twentieth, and a MiB for what differs from run to run.
+    [ "$with" -le $((without + without / 20 + 1024)) ]
+}
+if [ -n "$so" ]; then
+    corner "huge pages in a large program that uses what it takes" runs "$work/huge_pages" dense
+    corner "no huge pages where blocks are hardly touched" runs "$work/huge_pages" sparse
+    corner "no huge pages in a small program" runs "$work/huge_pages" small
+    corner "huge pages are refused: no harm" runs "$work/huge_pages" refused
+    for keep in 1000000 1000 100 20 4; do
+        corner "huge pages: as much goes back when one block in $keep stays" little_more_stays $keep
+    done
+fi
+
 # large blocks
 # limited LETTER KIB COMMAND...: like runs, under that limit.
 limited() {

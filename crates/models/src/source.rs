@@ -7,6 +7,22 @@ pub mod purging;
 #[path = "../../heap/src/source/waiting.rs"]
 pub mod waiting;
 
+/// No piece is a huge page here.
+pub mod huge {
+    use crate::base::layout::Unit;
+
+    /// As in the heap.
+    pub const PATIENCE: u32 = 8;
+
+    /// None is.
+    pub fn is_huge(_: Unit) -> bool {
+        false
+    }
+
+    /// There is nothing to forget.
+    pub fn forget(_: Unit, _: usize) {}
+}
+
 use crate::base::layout::Unit;
 use crate::base::sync::{Lock, UnsafeCell, process_wide};
 use crate::lock::Held;

@@ -290,15 +290,30 @@ pub unsafe fn keep_resident(at: usize, len: usize) {
     keeping_errno(|| unsafe { libc::mlock(at as *const _, len) });
 }
 
+/// Pages that [`residency`] tells of at once.
+pub const PAGES_ASKED: usize = 512;
+
+/// Which pages of a range are in memory: a byte for each, odd where it is. Of a range of more than
+/// [`PAGES_ASKED`] pages the first ones; none when the system does not say.
+///
+/// # Safety
+/// The range is whole pages that are committed.
+pub unsafe fn residency(at: usize, len: usize, answers: &mut [u8; PAGES_ASKED]) -> &[u8] {
+    let pages = (len / page_size()).min(PAGES_ASKED);
+    // SAFETY: there is room for an answer for each page asked for.
+    let told = keeping_errno(|| unsafe {
+        libc::mincore(at as *mut _, pages * page_size(), answers.as_mut_ptr()) == 0
+    });
+    if told { &answers[..pages] } else { &[] }
+}
+
 /// True when the page at `at` is in memory.
 ///
 /// # Safety
 /// The page is committed and the caller's.
 pub unsafe fn is_resident(at: usize) -> bool {
-    let mut answer = 0u8;
-    // SAFETY: one page is asked for, and there is room for one answer.
-    keeping_errno(|| unsafe { libc::mincore(at as *mut _, page_size(), &mut answer) == 0 })
-        && answer & 1 == 1
+    // SAFETY: the caller's contract.
+    unsafe { residency(at, page_size(), &mut [0; PAGES_ASKED]).iter().any(|&page| page & 1 == 1) }
 }
 
 /// Asks for (`true`) or against (`false`) transparent huge pages in a range. Advice only.

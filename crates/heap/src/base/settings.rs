@@ -67,13 +67,14 @@ pub static BACKGROUND: Setting = Setting::new(
     "let a helper thread give memory back, also when the program has gone idle; with 0 the \
      program's own calls do it",
 );
-/// Huge pages: 0 never, 1 for all memory, 2 as the system decides.
+/// Huge pages: 0 never, 1 for all memory, 2 where they pay.
 pub static HUGEPAGES: Setting = Setting::new(
     "ALLOD_HUGEPAGES",
     "0, 1 or 2",
     2,
     2,
-    "transparent huge pages: 0 advises against them, 1 asks for them, 2 leaves it to the system",
+    "transparent huge pages: 0 advises against them, 1 asks for them everywhere, 2 asks for one at a \
+     time in programs that hold 8 MiB and use their memory densely",
 );
 /// Words about start and purging.
 pub static VERBOSE: Setting =

@@ -68,6 +68,8 @@ pub struct Stats {
     pub purged_bytes: u64,
     /// System calls that gave memory back.
     pub purges: u64,
+    /// Huge pages made so far; see `ALLOD_HUGEPAGES`.
+    pub huge_pages: u64,
     /// Bytes that heaps keep near, resident or not.
     pub near_bytes: usize,
     /// Times the span source's lock was taken.
@@ -112,6 +114,7 @@ pub fn snapshot() -> Stats {
         metadata_bytes: MAP.limit() * (8 + size_of::<Span>()),
         purged_bytes: from_source.purged_bytes.load(Relaxed),
         purges: from_source.purges.load(Relaxed),
+        huge_pages: from_source.huge_pages.load(Relaxed),
         near_bytes: 0,
         source_locks: from_source.locked.load(Relaxed),
         pool_locks: POOL.locked.load(Relaxed),
@@ -199,6 +202,7 @@ pub fn print(out: &mut dyn Write) -> fmt::Result {
         writeln!(out, "  {name:<15} {:>12} KiB", kib(bytes))?;
     }
     writeln!(out, "  given back      {:>12} KiB in {} calls", s.purged_bytes / 1024, s.purges)?;
+    writeln!(out, "  huge pages      {:>12} made so far", s.huge_pages)?;
     writeln!(
         out,
         "  slow path        {} refills, {} flushes, {} slabs taken, {} released, {} parcels sent, {} received",

@@ -17,7 +17,7 @@
 use crate::base::class::{MOST_BLOCKS, RECIPROCAL_SHIFT};
 use crate::base::list::Links;
 use crate::map::bin::{Bin, HOLDER, Holder};
-use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering::AcqRel, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering::AcqRel, Ordering::Relaxed};
 
 /// What a span is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,9 @@ pub struct Span {
     kind: AtomicU8,
     /// True in the first and last record of a run that the span source has filed.
     pub filed: bool,
-    _spare: [u8; 2],
+    /// True in the record of a piece's first unit while the piece is known to be one huge page.
+    pub huge: AtomicBool,
+    _spare: u8,
     /// Units in the span; of a free run, also in the record of its last unit.
     pub units: u32,
     /// Neighbours in a list of spans of one sort: slabs with free blocks, runs of one length.
@@ -155,6 +157,8 @@ pub struct Run {
     pub dirty_units: u32,
     /// Of a filed run: true when every byte reads as zero and no page is resident.
     pub clean: bool,
+    /// Of a filed run: true when it was due to go back, and was spared for the huge page it is a part of.
+    pub spared: bool,
 }
 
 impl Slab {

@@ -12,7 +12,7 @@ use crate::base::list::List;
 use crate::map::bin::FREE;
 use crate::map::record::{BySort, ByTime, Kind, Span};
 use crate::map::span_map::MAP;
-use crate::source::{Free, SOURCE};
+use crate::source::{Free, SOURCE, huge};
 
 /// Free runs of one heap. Zero bytes are none.
 pub struct Near {
@@ -202,6 +202,8 @@ pub enum Left {
 /// # Safety
 /// The units are a whole span, or the end of one, that nobody uses any more, counted as `kind`.
 pub unsafe fn give(unit: Unit, units: usize, dirty: usize, kind: Kind, stamp: u32) {
+    // A huge page that the kernel made may reach beyond what was used.
+    let dirty = if huge::everywhere() { units } else { dirty };
     // SAFETY: the caller's contract; the parts are disjoint.
     unsafe {
         if dirty < units {

@@ -11,11 +11,11 @@
 //! A child forked meanwhile finds the bits here and returns them itself.
 
 use crate::base::class::Class;
-use crate::base::layout::Unit;
+use crate::base::layout::{UNIT, Unit, units_for};
 use crate::map::record::{BITMAP_WORDS, Bitmap, Kind, Span};
 use crate::map::span_map::MAP;
 use crate::slab::slabs::Slabs;
-use crate::source::SOURCE;
+use crate::source::{SOURCE, huge};
 use allod_os::{thread, vm};
 
 /// Slabs that are looked at in one hold of the heap's lock.
@@ -165,12 +165,49 @@ impl Ripe {
             slab.touched = false;
             slab.stamp = self.now;
         }
-        let young = (self.now.wrapping_sub(slab.stamp) as i32) < self.delay as i32;
-        if self.delay > 0 && young {
+        // SAFETY: the slab's heap is locked.
+        let wait = match unsafe { hold(span) } {
+            _ if self.delay == 0 => 0,
+            Hold::Usual => self.delay,
+            Hold::Long => self.delay * huge::PATIENCE,
+            Hold::Always => {
+                slab.purged = true;
+                return false;
+            }
+        };
+        if wait > 0 && (self.now.wrapping_sub(slab.stamp) as i32) < wait as i32 {
             self.waiting = true;
             return false;
         }
         true
+    }
+}
+
+/// How long the free pages of a slab are kept.
+enum Hold {
+    /// For the decay.
+    Usual,
+    /// For many times the decay.
+    Long,
+    /// Until more is free.
+    Always,
+}
+
+/// A huge page is broken for the free pages of a slab when half of the slab is free, and after a long
+/// time when a sixteenth is.
+///
+/// # Safety
+/// The slab's heap is locked.
+unsafe fn hold(span: *mut Span) -> Hold {
+    // SAFETY: the caller's contract.
+    let (slab, units) = unsafe { (&*Span::slab(span), (*span).units as usize) };
+    let free = slab.free as usize * slab.size as usize;
+    if free * 2 >= units * UNIT || !huge::is_huge(MAP.unit_of_span(span)) {
+        Hold::Usual
+    } else if free * 16 >= units * UNIT {
+        Hold::Long
+    } else {
+        Hold::Always
     }
 }
 
@@ -206,6 +243,11 @@ impl Pages {
             purge(from, self.start + self.blocks * self.size);
         }
         if given > 0 {
+            let first = MAP.unit_of(self.start);
+            huge::forget(
+                first,
+                units_for(self.start + self.blocks * self.size - MAP.address_of(first)),
+            );
             SOURCE.count_purge(given);
         }
         given

@@ -34,11 +34,10 @@ impl Ages {
         Ages(List::new())
     }
 
-    /// The oldest run and when it was freed.
-    pub fn oldest(&self) -> Option<(Unit, u32)> {
+    /// The oldest run.
+    pub fn oldest(&self) -> Option<Unit> {
         let unit = self.0.first();
-        // SAFETY: listed runs have valid records under the source's lock.
-        (!unit.is_none()).then(|| (unit, unsafe { (*Span::run(MAP.span(unit))).stamp }))
+        (!unit.is_none()).then_some(unit)
     }
 
     /// Adds a run freed at `stamp`: behind all others, but for a few that are not due before it.

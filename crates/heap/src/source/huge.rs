@@ -1,13 +1,391 @@
-//! Asking the system for huge pages, or against them, as the setting says.
+//! Huge pages: when fresh memory is asked for 2 MiB at a time.
+//!
+//! A huge page costs one fault and one clearing where 512 pages cost 512 faults: a quarter of the time
+//! or less, if the memory is used densely; where it is not, it is memory wasted. So with
+//! `ALLOD_HUGEPAGES=2`, the default, the window is advised against them, and **pieces** of it, whole and
+//! aligned, are made huge one by one:
+//!
+//! ```text
+//!   take: dirty runs first ──▶ none ──▶ plan ─┬─ Small: clean units, small pages, noted as a sample
+//!                                             ├─ Look: are the last samples resident throughout?
+//!                                             └─ Ask: a clean piece is made resident as one huge page
+//!                                                     (no lock held), filed as dirty, and cut from
+//! ```
+//! - **Only in large heaps**: while spans hold less than [`FROM`], there are none.
+//! - **Only where memory is used densely.** The last pieces of small pages are samples: if of what is in use
+//!   there 3 of 4 pages are resident, the next few pieces are huge, then come samples again. Dirty runs are
+//!   taken first, so a piece is filled before the next is made.
+//! - **Only while it pays.** Each request is timed, and checked. When the kernel stalls (it compacts memory, or a
+//!   host must find some) or declines, the heap stops asking for a second, then two, four, ..., and for good
+//!   after [`MOST_PAUSES`].
+//! - A huge page goes back whole at once, when all of it is free; a part of one only when it has been
+//!   free for long ([`PATIENCE`]), or the page has become sparse.
+//!
+//! Filling huge pages densely and giving back whole ones first follows Hunter et al., "Beyond malloc
+//! efficiency to fleet efficiency: a hugepage-aware memory allocator" (OSDI 2021).
 
+use crate::base::layout::{PIECE, UNIT, Unit};
 use crate::base::settings;
-use allod_os::vm;
+use crate::map::bin::FREE;
+use crate::map::span_map::MAP;
+use allod_os::{clock, vm};
+use core::sync::atomic::Ordering::Relaxed;
 
-/// Passes the setting on for newly opened units.
+/// Units in spans from which on huge pages are asked for: 8 MiB.
+const FROM: usize = 4 * PIECE;
+/// The longest span for which they are: 8 MiB. What is longer is often a buffer of which only a part is used.
+pub const MOST_UNITS: usize = 4 * PIECE;
+/// Parts of huge pages go back after this many times the decay,
+pub const PATIENCE: u32 = 8;
+/// unless that many units of the piece are free.
+const SPARSE: usize = PIECE / 4;
+
+/// Samples that are kept. The newest is in the making, and not looked at.
+const SAMPLES: usize = 4;
+/// Units in use in the samples without which nothing is concluded: 1 MiB.
+const LEAST_SAMPLED: usize = PIECE / 2;
+/// Units taken in small pages between two looks, after a dense one.
+const LOOK_AFTER: usize = PIECE;
+/// And at most, after many that were not.
+const LOOK_AFTER_AT_MOST: usize = 32 * PIECE;
+/// Pieces that may be made huge after a look: a quarter of the heap, within these bounds.
+const GRANTED_AT_LEAST: usize = 4;
+const GRANTED_AT_MOST: usize = 32;
+
+/// A request that takes longer than this has stalled, in microseconds: about ten times what clearing takes.
+const SLOW: u64 = 2000;
+/// Stalls within [`FORGET_AFTER`] requests after which there is a pause.
+const MOST_SLOW: u32 = 3;
+const FORGET_AFTER: u32 = 64;
+/// The first pause, in milliseconds.
+const FIRST_PAUSE: u32 = 1000;
+/// Pauses after which the heap stops asking.
+const MOST_PAUSES: u32 = 8;
+
+/// What to do when fresh memory is needed.
+#[derive(Clone, Copy)]
+pub enum Plan {
+    /// Take small pages.
+    Small,
+    /// Look at samples, then decide.
+    Look(Samples),
+    /// Make pieces huge.
+    Ask,
+}
+
+/// Pieces in which units were taken in small pages; none where the unit is none.
+pub type Samples = [Unit; SAMPLES];
+
+/// How a request for a huge page went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// There is one, at once.
+    Quick,
+    /// There is one, but it took long.
+    Slow,
+    /// There are small pages.
+    Declined,
+}
+
+/// Whether huge pages are asked for. Guarded by the source's lock.
+pub struct Policy {
+    samples: Samples,
+    newest: usize,
+    /// Units taken in small pages since the last look.
+    sampled: usize,
+    /// That many are due before the next.
+    look_after: usize,
+    /// Pieces that may be made huge before the next look.
+    left: usize,
+    /// And how many there were after the last one.
+    granted: usize,
+    /// Stalls, and requests, since stalls were last forgotten.
+    slow: u32,
+    asked: u32,
+    pauses: u32,
+    paused_until: Option<u32>,
+}
+
+impl Policy {
+    /// Nothing is known yet.
+    pub const fn new() -> Policy {
+        Policy {
+            samples: [Unit::NONE; SAMPLES],
+            newest: 0,
+            sampled: 0,
+            look_after: LOOK_AFTER,
+            left: 0,
+            granted: 0,
+            slow: 0,
+            asked: 0,
+            pauses: 0,
+            paused_until: None,
+        }
+    }
+
+    /// Notes that a span of small pages was handed out that were not resident.
+    pub fn note_small(&mut self, unit: Unit, units: usize) {
+        self.sampled += units;
+        if self.samples[self.newest] != piece_of(unit) {
+            self.newest = (self.newest + 1) % SAMPLES;
+            self.samples[self.newest] = piece_of(unit);
+        }
+    }
+
+    /// What to do now, for a heap whose spans hold `used` units.
+    pub fn plan(&mut self, used: usize, now: u32) -> Plan {
+        if used < FROM || self.is_paused(now) {
+            return Plan::Small;
+        }
+        if self.left > 0 {
+            return Plan::Ask;
+        }
+        if self.sampled < self.look_after {
+            return Plan::Small;
+        }
+        self.sampled = 0;
+        let mut samples = self.samples;
+        samples[self.newest] = Unit::NONE;
+        Plan::Look(samples)
+    }
+
+    fn is_paused(&mut self, now: u32) -> bool {
+        let paused = self.pauses >= MOST_PAUSES
+            || self.paused_until.is_some_and(|until| (until.wrapping_sub(now) as i32) > 0);
+        if !paused {
+            self.paused_until = None;
+        }
+        paused
+    }
+
+    /// Told what a look at the samples found.
+    pub fn looked(&mut self, dense: bool, used: usize) {
+        if dense {
+            let most = (used / PIECE / 4).clamp(GRANTED_AT_LEAST, GRANTED_AT_MOST);
+            self.granted = (self.granted * 2).clamp(GRANTED_AT_LEAST, most);
+            self.left = self.granted;
+            self.look_after = LOOK_AFTER;
+        } else {
+            self.granted = 0;
+            self.look_after = (self.look_after * 2).min(LOOK_AFTER_AT_MOST);
+        }
+    }
+
+    /// Told how a request went.
+    pub fn asked(&mut self, answer: Answer, now: u32) {
+        self.left = self.left.saturating_sub(1);
+        self.asked += 1;
+        if self.asked > FORGET_AFTER {
+            (self.asked, self.slow) = (0, 0);
+        }
+        self.slow += u32::from(answer == Answer::Slow);
+        if answer == Answer::Declined || self.slow >= MOST_SLOW {
+            self.paused_until = Some(now.wrapping_add(FIRST_PAUSE << self.pauses));
+            self.pauses += 1;
+            (self.asked, self.slow, self.left, self.granted) = (0, 0, 0, 0);
+        }
+    }
+}
+
+/// True when a span of `units` units may come from huge pages, where spans hold `used` units.
+pub fn serve(units: usize, used: usize) -> bool {
+    used >= FROM && units <= MOST_UNITS && settings::HUGEPAGES.get() == 2
+}
+
+/// True when the kernel is asked for huge pages wherever it can have them.
+pub fn everywhere() -> bool {
+    settings::HUGEPAGES.get() == 1
+}
+
+/// Passes the setting on for newly opened units. Where the policy decides, they are advised against huge
+/// pages, so that the kernel makes none of its own in the background.
 pub fn advise_opened(at: usize, len: usize) {
-    let wish = settings::HUGEPAGES.get();
-    if wish < 2 {
-        // SAFETY: the frontier has just opened this range of the window.
-        unsafe { vm::advise_huge(at, len, wish == 1) };
+    // SAFETY: the frontier has just opened this range of the window.
+    unsafe { vm::advise_huge(at, len, everywhere()) };
+}
+
+/// True when what is in use of the samples is resident for the most part.
+///
+/// It may be freed, and given back, at the same moment, and counts as not resident then.
+pub fn are_dense(samples: &Samples) -> bool {
+    let (mut pages, mut resident, mut sampled) = (0, 0, 0);
+    for &piece in samples.iter().filter(|piece| !piece.is_none() && !is_huge(**piece)) {
+        let mut answers = [0; vm::PAGES_ASKED];
+        // SAFETY: the piece was opened, and stays mapped.
+        let told = unsafe { vm::residency(MAP.address_of(piece), PIECE * UNIT, &mut answers) };
+        for (unit, answers) in told.chunks(told.len().div_ceil(PIECE).max(1)).enumerate() {
+            if !is_free(piece + unit) {
+                pages += answers.len();
+                resident += answers.iter().filter(|&&answer| answer & 1 == 1).count();
+                sampled += 1;
+            }
+        }
+    }
+    sampled >= LEAST_SAMPLED && resident * 4 >= pages * 3
+}
+
+/// Makes a piece resident as one huge page.
+///
+/// # Safety
+/// The piece is the caller's, whole and aligned, and clean.
+pub unsafe fn make(piece: Unit) -> Answer {
+    let (at, len) = (MAP.address_of(piece), PIECE * UNIT);
+    let start = clock::micros();
+    // SAFETY: the piece is the caller's. Its advice is as before when this ends, so that the kernel's list of
+    // mappings does not grow.
+    let huge = unsafe {
+        vm::advise_huge(at, len, true);
+        (at as *mut u8).write_volatile(0);
+        let huge = vm::is_resident(at + len - vm::page_size());
+        vm::advise_huge(at, len, false);
+        huge
+    };
+    match huge {
+        false => Answer::Declined,
+        true if clock::micros() - start > SLOW => Answer::Slow,
+        true => Answer::Quick,
+    }
+}
+
+/// The piece that a unit lies in.
+pub fn piece_of(unit: Unit) -> Unit {
+    unit - unit.index() % PIECE
+}
+
+/// True when a unit lies in a huge page that was made here and not broken since.
+pub fn is_huge(unit: Unit) -> bool {
+    // SAFETY: records of known units are committed; the flag may be read at any time.
+    unsafe { (*MAP.span(piece_of(unit))).huge.load(Relaxed) }
+}
+
+/// Notes that the piece that a unit lies in is a huge page, or is none any more.
+pub fn set_huge(unit: Unit, huge: bool) {
+    // SAFETY: as for `is_huge`.
+    unsafe { (*MAP.span(piece_of(unit))).huge.store(huge, Relaxed) };
+}
+
+/// True when units that are due to go back lie in a huge page that is in use for the most part.
+pub fn is_spared(unit: Unit, units: usize) -> bool {
+    units < PIECE
+        && is_huge(unit)
+        && (0..PIECE).filter(|&i| is_free(piece_of(unit) + i)).count() < SPARSE
+}
+
+/// True when a unit is in no span.
+fn is_free(unit: Unit) -> bool {
+    MAP.bin_of(MAP.address_of(unit) as *const u8).is_none_or(|bin| bin == FREE.entry())
+}
+
+/// Notes that none of the pieces that units lie in is a huge page any more.
+pub fn forget(unit: Unit, units: usize) {
+    let mut at = unit;
+    while at < unit + units {
+        if is_huge(at) {
+            set_huge(at, false);
+        }
+        at = piece_of(at) + PIECE;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: usize = 100 * PIECE;
+
+    fn with_samples() -> Policy {
+        let mut policy = Policy::new();
+        for i in 1..=SAMPLES {
+            policy.note_small(Unit::new(i * PIECE), PIECE);
+        }
+        policy
+    }
+
+    fn is_ask(plan: Plan) -> bool {
+        matches!(plan, Plan::Ask)
+    }
+
+    #[test]
+    fn small_heaps_have_none() {
+        let mut policy = with_samples();
+        assert!(matches!(policy.plan(FROM - 1, 0), Plan::Small));
+        assert!(matches!(policy.plan(FROM, 0), Plan::Look(_)));
+    }
+
+    #[test]
+    fn nothing_is_concluded_without_samples() {
+        let mut policy = Policy::new();
+        assert!(matches!(policy.plan(LARGE, 0), Plan::Small));
+    }
+
+    #[test]
+    fn the_newest_sample_is_left_out() {
+        let mut policy = with_samples();
+        policy.note_small(Unit::new(9 * PIECE), 1);
+        policy.note_small(Unit::new(9 * PIECE + 1), 1);
+        let Plan::Look(mut samples) = policy.plan(LARGE, 0) else { panic!("a look is due") };
+        samples.sort();
+        assert_eq!(samples, [0, 2, 3, 4].map(|piece| Unit::new(piece * PIECE)));
+    }
+
+    #[test]
+    fn a_dense_program_gets_more_each_time_and_is_looked_at_again() {
+        let mut policy = with_samples();
+        for most in [4, 8, 16, 25, 25, 25] {
+            assert!(matches!(policy.plan(LARGE, 0), Plan::Look(_)));
+            policy.looked(true, LARGE);
+            let mut pieces = 0;
+            while is_ask(policy.plan(LARGE, 0)) {
+                policy.asked(Answer::Quick, 0);
+                pieces += 1;
+            }
+            assert_eq!(pieces, most, "a quarter of 100 in the end");
+            policy.note_small(Unit::new(1), LOOK_AFTER);
+        }
+    }
+
+    #[test]
+    fn a_sparse_program_is_looked_at_less_and_less() {
+        let mut policy = with_samples();
+        let mut last = 0;
+        for _ in 0..10 {
+            policy.note_small(Unit::new(1), policy.look_after);
+            assert!(matches!(policy.plan(LARGE, 0), Plan::Look(_)));
+            policy.looked(false, LARGE);
+            assert!(policy.look_after >= last && policy.look_after <= LOOK_AFTER_AT_MOST);
+            last = policy.look_after;
+        }
+        assert_eq!(last, LOOK_AFTER_AT_MOST);
+    }
+
+    #[test]
+    fn stalls_and_refusals_pause_it_longer_each_time_and_end_it() {
+        for (answer, times) in [(Answer::Slow, MOST_SLOW), (Answer::Declined, 1)] {
+            let (mut policy, mut now) = (with_samples(), 0);
+            for pause in 0..MOST_PAUSES {
+                policy.sampled = LOOK_AFTER_AT_MOST;
+                assert!(matches!(policy.plan(LARGE, now), Plan::Look(_)), "{answer:?} {pause}");
+                policy.looked(true, LARGE);
+                policy.left = GRANTED_AT_MOST;
+                for _ in 0..times {
+                    assert!(is_ask(policy.plan(LARGE, now)));
+                    policy.asked(answer, now);
+                }
+                policy.sampled = LOOK_AFTER_AT_MOST;
+                now += FIRST_PAUSE << pause;
+                assert!(matches!(policy.plan(LARGE, now - 1), Plan::Small), "{answer:?} {pause}");
+            }
+            assert!(matches!(policy.plan(LARGE, now + 1_000_000), Plan::Small), "for good");
+        }
+    }
+
+    #[test]
+    fn a_stall_now_and_then_is_forgotten() {
+        let mut policy = with_samples();
+        for i in 0..10 * FORGET_AFTER {
+            policy.left = 1;
+            policy.asked(if i % 50 == 0 { Answer::Slow } else { Answer::Quick }, 0);
+        }
+        assert_eq!(policy.pauses, 0);
     }
 }

@@ -16,20 +16,24 @@
 //! | `runs` | free runs by length, joined with their neighbours |
 //! | `ages` | dirty runs by age |
 //! | `frontier` | the window of addresses and how far it is open |
-//! | `huge` | asking for huge pages, or against them |
+//! | `huge` | which pieces become huge pages, and when one is broken |
 //! | `opener` | whose turn it is to open units |
-//! | `purging` | pieces on their way back to the system |
+//! | `purging` | pieces on their way to or from the system |
 //! | `waiting` | spans freed while the lock could not be taken |
-//! | `source` | the lock, and what the layers above call |
+//! | `source` | the lock, and what it guards |
+//! | `taking` | how units leave the source |
+//! | `returning` | how they go back to the system |
 
 mod ages;
 mod frontier;
-mod huge;
+pub mod huge;
 mod opener;
 mod purging;
+mod returning;
 mod runs;
 #[allow(clippy::module_inception)]
 mod source;
+mod taking;
 mod waiting;
 
 pub use source::{Free, SOURCE, internal};

@@ -1,4 +1,5 @@
-//! Pieces whose pages are on their way back to the system: in no list, and nobody else's.
+//! Pieces on their way to or from the system: given back, or made huge pages. They are in no list, and
+//! nobody else's.
 
 use crate::base::layout::Unit;
 use allod_os::thread;
@@ -10,7 +11,7 @@ const PIECES: usize = 8;
 struct Piece {
     unit: Unit,
     units: usize,
-    /// The thread that gives it back.
+    /// The thread that gives it back, or makes it huge.
     thread: usize,
 }
 
@@ -29,12 +30,12 @@ impl Purging {
         self.0.iter().position(|piece| piece.unit.is_none())
     }
 
-    /// Notes that the calling thread gives a piece back.
+    /// Notes that the calling thread gives a piece back, or makes it huge.
     pub fn begin(&mut self, place: usize, unit: Unit, units: usize) {
         self.0[place] = Piece { unit, units, thread: thread::pointer() };
     }
 
-    /// Notes that it has.
+    /// Notes that it is done.
     pub fn end(&mut self, place: usize) {
         self.0[place].unit = Unit::NONE;
     }

@@ -12,7 +12,7 @@
 //! `filed`: so a run that is filed finds its neighbours in constant time. The map's words for free
 //! units all say FREE; they are written by whoever frees a span, before it comes here.
 
-use crate::base::layout::{UNIT_SHIFT, Unit};
+use crate::base::layout::{PIECE, UNIT_SHIFT, Unit};
 use crate::base::list::List;
 use crate::map::record::{BySort, Span};
 use crate::map::span_map::MAP;
@@ -106,10 +106,15 @@ pub struct Taken {
 
 /// What is known of a free run.
 #[derive(Clone, Copy)]
-struct Known {
-    units: usize,
-    clean: bool,
-    stamp: u32,
+pub struct Known {
+    /// Its length.
+    pub units: usize,
+    /// True when every byte reads as zero, and no page is resident.
+    pub clean: bool,
+    /// When it was freed.
+    pub stamp: u32,
+    /// True when it was due to go back, and was spared for the huge page it is a part of.
+    pub spared: bool,
 }
 
 /// All free runs.
@@ -128,7 +133,8 @@ unsafe fn known(unit: Unit) -> Known {
     unsafe {
         let span = MAP.span(unit);
         let run = *Span::run(span);
-        Known { units: (*span).units as usize, clean: run.clean, stamp: run.stamp }
+        let units = (*span).units as usize;
+        Known { units, clean: run.clean, stamp: run.stamp, spared: run.spared }
     }
 }
 
@@ -180,6 +186,7 @@ impl Runs {
             let view = Span::run(first);
             (*view).clean = run.clean;
             (*view).stamp = run.stamp;
+            (*view).spared = run.spared;
             self.files(run.clean).add(unit, run.units);
         }
         if !run.clean {
@@ -207,22 +214,24 @@ impl Runs {
     /// # Safety
     /// The units are free, the caller's under the source's lock, entered in the map as FREE, and
     /// not filed.
-    pub unsafe fn file(&mut self, unit: Unit, units: usize, clean: bool, stamp: u32, decay: u32) {
-        let mut run = Known { units, clean, stamp };
+    pub unsafe fn file(&mut self, unit: Unit, freed: Known, decay: u32) {
+        let mut run = freed;
         let mut start = unit;
         // The listed run whose place the joined one takes.
         let mut place = None;
-        for neighbour in [run_from(unit + units), run_before(unit)].into_iter().flatten() {
+        for neighbour in [run_from(unit + freed.units), run_before(unit)].into_iter().flatten() {
             // SAFETY: a filed run; it leaves its file before the joined one is filed.
             unsafe {
                 let other = known(neighbour);
-                if other.clean != clean || !clean && !close(other.stamp, stamp, decay) {
+                let alike = other.clean == run.clean;
+                if !alike || !run.clean && !close(other.stamp, freed.stamp, decay) {
                     continue;
                 }
                 self.unfile(neighbour);
                 run.units += other.units;
+                run.spared &= other.spared;
                 start = start.min(neighbour);
-                if clean {
+                if run.clean {
                     continue;
                 }
                 if place.is_none() || before(other.stamp, run.stamp) {
@@ -241,7 +250,7 @@ impl Runs {
         unsafe {
             match place {
                 Some(old) => self.ages.replace(old, start),
-                None if !clean => self.ages.add(start, run.stamp),
+                None if !run.clean => self.ages.add(start, run.stamp),
                 None => {}
             }
             self.file_alone(start, run);
@@ -281,6 +290,19 @@ impl Runs {
         let found = self.clean.find(want, self.tries)?;
         // SAFETY: a filed run of that length.
         Some(unsafe { self.cut(found, units, align) })
+    }
+
+    /// Takes `units` clean units, a multiple of a piece, that start where a piece does.
+    pub fn take_pieces(&mut self, units: usize) -> Option<Taken> {
+        let fits = |found: Unit| {
+            let ahead = found.index().next_multiple_of(PIECE) - found.index();
+            // SAFETY: a filed run.
+            unsafe { known(found).units >= ahead + units }
+        };
+        let exact = self.clean.find(units, self.tries).filter(|&found| fits(found));
+        let found = exact.or_else(|| self.clean.find(units + PIECE - 1, self.tries))?;
+        // SAFETY: a filed run of that length.
+        Some(unsafe { self.cut(found, units, PIECE) })
     }
 
     /// Takes a run from the longest dirty run and a neighbour of it that together suffice, when the
@@ -356,11 +378,11 @@ impl Runs {
         unsafe { (known(run).units >= units).then(|| self.cut(run, units, 1).clean) }
     }
 
-    /// The oldest dirty run: its first unit, its length, and when it was freed.
-    pub fn oldest(&self) -> Option<(Unit, usize, u32)> {
-        let (unit, stamp) = self.ages.oldest()?;
+    /// The oldest dirty run.
+    pub fn oldest(&self) -> Option<(Unit, Known)> {
+        let unit = self.ages.oldest()?;
         // SAFETY: a filed run.
-        Some((unit, unsafe { known(unit) }.units, stamp))
+        Some((unit, unsafe { known(unit) }))
     }
 }
 
