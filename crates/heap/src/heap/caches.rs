@@ -13,6 +13,12 @@ pub const GROWTH_BUDGET: usize = 8 << 20;
 /// cache at the end keeps pages from going back.
 const SHRINK_AFTER: u16 = 16;
 
+/// Classes above this size do not shrink while
+const MEDIUM: usize = 8 * 1024;
+/// all caches together have grown by this much at most: a program that takes many blocks and then frees
+/// them all, again and again, finds its caches as it needs them.
+const GROWN_FREELY: usize = 2 << 20;
+
 /// How the front cache of one class has been used.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheState {
@@ -106,6 +112,11 @@ impl LockedHeap<'_> {
         // SAFETY: the caller's contract.
         unsafe {
             let info = class.info();
+            if info.size as usize > MEDIUM
+                && GROWTH_BUDGET.saturating_sub(self.inside().budget) <= GROWN_FREELY
+            {
+                return;
+            }
             let cache = Heap::cache(self.heap(), class);
             let cap = cache.cap();
             let to = (cap / 2).max(info.first_cap as usize / 4).max(1);
