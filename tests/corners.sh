@@ -33,7 +33,7 @@ compile_all() {
         source=$(basename "$source")
         case $source in
             *_library.c) compile "$1" c11 "$source" "$work/${source%.c}$2.so" -shared -fPIC ;;
-            *) compile "$1" c11 "$source" "$work/${source%.c}$2" ;;
+            *) compile "$1" c11 "$source" "$work/${source%.c}$2" -Wl,-z,dynamic-undefined-weak ;;
         esac || return
     done
     case $1 in gcc) set -- g++ "$2" ;; clang) set -- clang++ "$2" ;; esac
@@ -107,10 +107,33 @@ for threads in "" " threads"; do
 done
 
 # fork beside a library that allocates under a mutex of its own
-corner "atfork handlers that take a mutex, library preloaded first" \
-    runs LD_PRELOAD="$mutex_library $so" "$work/atfork" mutex
-corner "atfork handlers that take a mutex, library preloaded last" \
-    runs LD_PRELOAD="$so $mutex_library" "$work/atfork" mutex
+for first in "" ALLOCATE_FIRST=1; do
+    # No word, or one.
+    # shellcheck disable=SC2086
+    {
+        corner "atfork handlers that take a mutex, library preloaded first${first:+, $first}" \
+            runs LD_PRELOAD="$mutex_library $so" $first "$work/atfork" mutex
+        corner "atfork handlers that take a mutex, library preloaded last${first:+, $first}" \
+            runs LD_PRELOAD="$so $mutex_library" $first "$work/atfork" mutex
+    }
+done
+
+# linked WHAT...: builds tests/corners/atfork.c with this, in this order, and runs it without a
+# preload; nothing to link with where glibc's malloc is tried.
+linked() {
+    local program=$work/atfork_linked
+    [ -n "$so" ] || { echo "needs a library"; return 77; }
+    compile gcc c11 atfork.c "$program" -Wl,--no-as-needed "$@" -Wl,-rpath,"$work" &&
+        timeout -k 2 30 "$program" mutex
+}
+shared=$work/$( [ -z "$so" ] || readelf -d "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+[ -z "$so" ] || cp "$so" "$shared"
+archive=${so%.so}.a
+corner "atfork handlers that take a mutex, library linked first" linked "$mutex_library" "$shared"
+corner "atfork handlers that take a mutex, library linked last" linked "$shared" "$mutex_library"
+corner "atfork handlers that take a mutex, archive and library" linked "$archive" "$mutex_library"
+corner "atfork handlers that take a mutex, all static" \
+    linked "$sources/mutex_library.c" "$archive" -static
 
 # fork beside births, deaths and purges
 corner "fork while threads are born and die" runs "$work/fork_births" births
@@ -262,15 +285,14 @@ done
 
 # Settings in a program with more rights than its user: honoured, or said not to be.
 settings_of_setuid_program() {
-    local status=0 soname
+    local status=0
     if [ "$(id -u)" -ne 0 ] || [ -z "$so" ] || ! command -v setpriv >/dev/null; then
         echo "needs root, setpriv and a library"
         return 77
     fi
-    soname=$(readelf -d "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-    cp "$so" "$work/$soname" && chmod 755 "$work/$soname" || return
+    chmod 755 "$shared" || return
     gcc -std=c11 -O1 -fno-builtin -pthread -o "$work/secure" "$root/tests/hostile/misuse.c" \
-        -Wl,--no-as-needed "$work/$soname" -Wl,-rpath,"$work" || return
+        -Wl,--no-as-needed "$shared" -Wl,-rpath,"$work" || return
     chown root:root "$work/secure" && chmod 4755 "$work/secure" || return
     setpriv --reuid 65534 --regid 65534 --clear-groups env ALLOD_ABORT=0 \
         "$work/secure" double-large >"$work/out" 2>"$work/err" || status=$?

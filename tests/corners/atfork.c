@@ -5,10 +5,9 @@
  * they may take a mutex that other threads hold while they allocate.
  *
  * atfork plain | before | after | library, and with "threads" other threads allocate meanwhile;
- * atfork mutex, with mutex_library.c preloaded */
+ * atfork mutex, with mutex_library.c preloaded or linked */
 #define _GNU_SOURCE
 #include "handlers.h"
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -52,7 +51,7 @@ static void fork_often(int calls_each) {
 }
 
 static atomic_int rounds;
-static void (*allocate_under_mutex)(void);
+__attribute__((weak)) void allocate_under_mutex(void);
 
 static void *hold_the_mutex(void *unused) {
     while (!atomic_load(&stop)) {
@@ -64,9 +63,7 @@ static void *hold_the_mutex(void *unused) {
 }
 
 static void fork_beside_a_mutex(void) {
-    void *found = dlsym(RTLD_DEFAULT, "allocate_under_mutex");
-    CHECK(found != NULL);
-    memcpy(&allocate_under_mutex, &found, sizeof found);
+    CHECK(allocate_under_mutex != NULL);
     pthread_t thread = start_thread(hold_the_mutex, NULL);
     while (atomic_load(&rounds) == 0) usleep(100);
     for (int i = 0; i < 100; i++) {

@@ -1,5 +1,6 @@
 /* A library with a mutex of its own that it holds while it allocates, and that it takes around fork.
- * Like most libraries it has allocated before it registers its handlers. */
+ * With ALLOCATE_FIRST it has allocated before it registers its handlers; else its constructor
+ * is the first thing to run that is not the C library. */
 #define _GNU_SOURCE
 #include "../c/threads.h"
 
@@ -15,8 +16,8 @@ static void unlock(void) {
     CHECK(pthread_mutex_unlock(&mutex) == 0);
 }
 
-__attribute__((constructor)) static void load(void) {
-    free(opaque(malloc(100)));
+__attribute__((constructor(101))) static void load(void) {
+    if (getenv("ALLOCATE_FIRST") != NULL) free(opaque(malloc(100)));
     CHECK(pthread_atfork(lock, unlock, unlock) == 0);
 }
 

@@ -12,6 +12,7 @@
 //! | [`glibc`] | what only glibc has: usable size, trimming, parameters, `__libc_*` names |
 //! | [`info`] | glibc's statistics: `mallinfo`, `malloc_info`, `malloc_stats` |
 //! | [`cxx`] | C++ `operator new` and `operator delete` |
+//! | [`forks`] | fork handlers: Allod's are registered first |
 //! | [`frame`] | the functions declared in `allod/frame.h` |
 //! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
 //! | [`region`] | the functions declared in `allod/region.h` |
@@ -30,6 +31,7 @@ mod api;
 mod cxx;
 mod errno;
 mod first_class;
+mod forks;
 mod frame;
 mod glibc;
 mod info;

@@ -9,8 +9,8 @@
 //! its arena left it half changed, so nobody may use it again.
 
 use crate::thread;
+use allod_heap::process::{AroundFork, at_fork};
 use allod_os::lock::Lock;
-use allod_os::thread::at_fork;
 use core::cell::UnsafeCell;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -68,7 +68,7 @@ impl<T> Guarded<T> {
 impl Entry {
     #[cold]
     fn enter(&'static self) {
-        prepare();
+        at_fork(&AROUND);
         LIST.with(|| {
             if !self.listed.load(Relaxed) {
                 self.older.store(NEWEST.load(Relaxed), Relaxed);
@@ -89,34 +89,22 @@ fn each(visit: impl Fn(&Lock)) {
     }
 }
 
-/// Registers what is done around forks. Threads that come here at the same time may each do so, which
-/// does no harm; so none waits for another, which a child might not have.
-fn prepare() {
-    static PREPARED: AtomicBool = AtomicBool::new(false);
-    if PREPARED.load(Acquire) {
-        return;
-    }
-    // What is registered last runs first before a fork, and the heap's locks come after these.
-    allod_heap::process::prepare();
-    at_fork(before, in_parent, in_child);
-    PREPARED.store(true, Release);
-}
+static AROUND: AroundFork = AroundFork { before, in_parent, in_child };
 
-/// Takes all locks. Told twice, because the handlers were registered twice, a thread takes and releases
-/// them once.
-extern "C" fn before() {
+/// Takes all locks.
+fn before() {
     // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
     let patient = !allod_heap::process::is_interrupted();
     LIST.hold_for_fork(patient);
     each(|lock| lock.hold_for_fork(patient));
 }
 
-extern "C" fn in_parent() {
+fn in_parent() {
     each(Lock::release_after_fork);
     LIST.release_after_fork();
 }
 
-extern "C" fn in_child() {
+fn in_child() {
     thread::in_child();
     in_parent();
 }
@@ -163,10 +151,10 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_register_at_the_same_time_do_no_harm() {
+    fn to_register_again_does_no_harm() {
         static VALUE: Guarded<u32> = Guarded::new(7);
         VALUE.with(|n| assert_eq!(*n, 7));
-        at_fork(before, in_parent, super::in_child);
+        at_fork(&AROUND);
         for _ in 0..3 {
             assert!(in_child(&VALUE, 7));
             assert_eq!(VALUE.with(|n| *n), 7);

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`vm`] | address space: reserve, commit, purge, move pages |
 //! | [`thread`] | the thread slot, the thread pointer, exit hooks, helper threads |
+//! | [`loader`] | symbols that may be missing; libraries that must stay loaded |
 //! | [`futex`] | sleeping until a word of memory changes |
 //! | [`lock`] | a four-byte lock on the futex that knows its owner |
 //! | [`lock_waits`] | how often threads slept on such locks |
@@ -19,6 +20,7 @@ pub mod clock;
 pub mod env;
 pub mod futex;
 pub mod io;
+pub mod loader;
 pub mod lock;
 mod sync;
 pub mod thread;

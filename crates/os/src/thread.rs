@@ -5,6 +5,7 @@
 //! to `__tls_get_addr` stands in `malloc`. [`thread_slot!`](crate::thread_slot) defines one with a
 //! non-null initial value, so that the fast path needs no test for "first call on this thread".
 
+use crate::loader;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -214,7 +215,7 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
         let mut old: libc::sigset_t = core::mem::zeroed();
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-        let flag = single_threaded().cast::<u8>();
+        let flag = loader::single_threaded().cast::<u8>();
         let single = !flag.is_null() && flag.read_volatile() != 0;
         let mut id: libc::pthread_t = core::mem::zeroed();
         let errno = *libc::__errno_location();
@@ -233,84 +234,6 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
         libc::pthread_sigmask(libc::SIG_SETMASK, &old, core::ptr::null_mut());
         libc::pthread_attr_destroy(&mut attr);
         r == 0
-    }
-}
-
-/// Defines a function that gives the address of a symbol of the C library, null where it has none.
-macro_rules! weak_symbol {
-    ($(#[$doc:meta])* fn $name:ident = $symbol:literal) => {
-        $(#[$doc])*
-        #[cfg(target_arch = "x86_64")]
-        fn $name() -> *mut c_void {
-            let address: *mut c_void;
-            // SAFETY: reads the address of a weak symbol from the global offset table.
-            unsafe {
-                core::arch::asm!(
-                    concat!(".weak ", $symbol),
-                    concat!("mov {p}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
-                    p = out(reg) address,
-                    options(pure, readonly, nostack, preserves_flags),
-                );
-            }
-            address
-        }
-
-        $(#[$doc])*
-        #[cfg(target_arch = "aarch64")]
-        fn $name() -> *mut c_void {
-            let address: *mut c_void;
-            // SAFETY: reads the address of a weak symbol from the global offset table.
-            unsafe {
-                core::arch::asm!(
-                    concat!(".weak ", $symbol),
-                    concat!("adrp {p}, :got:", $symbol),
-                    concat!("ldr {p}, [{p}, :got_lo12:", $symbol, "]"),
-                    p = out(reg) address,
-                    options(pure, readonly, nostack, preserves_flags),
-                );
-            }
-            address
-        }
-
-        $(#[$doc])*
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        fn $name() -> *mut c_void {
-            core::ptr::null_mut()
-        }
-    };
-}
-
-weak_symbol! {
-    /// The C library's flag `__libc_single_threaded`.
-    fn single_threaded = "__libc_single_threaded"
-}
-weak_symbol! {
-    /// `dlopen`, where programs are linked dynamically.
-    fn dlopen = "dlopen"
-}
-weak_symbol! {
-    /// `dladdr`, where programs are linked dynamically.
-    fn dladdr = "dladdr"
-}
-
-/// Keeps the shared library that holds `code` loaded until the process ends, whatever is unloaded:
-/// hooks that point into it cannot be taken back. Does nothing for code of the program itself.
-pub fn stay_loaded(code: extern "C" fn()) {
-    type Dladdr = unsafe extern "C" fn(*const c_void, *mut libc::Dl_info) -> libc::c_int;
-    type Dlopen = unsafe extern "C" fn(*const libc::c_char, libc::c_int) -> *mut c_void;
-    let (dladdr, dlopen) = (dladdr(), dlopen());
-    if dladdr.is_null() || dlopen.is_null() {
-        return;
-    }
-    // SAFETY: the addresses are those of the functions with these signatures; `info` is a valid place
-    // for the answer, and a library that is named by it is loaded already.
-    unsafe {
-        let dladdr: Dladdr = core::mem::transmute(dladdr);
-        let dlopen: Dlopen = core::mem::transmute(dlopen);
-        let mut info: libc::Dl_info = core::mem::zeroed();
-        if dladdr(code as *const c_void, &mut info) != 0 && !info.dli_fname.is_null() {
-            dlopen(info.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
-        }
     }
 }
 

@@ -9,7 +9,8 @@
 //! there to prevent it.
 
 use crate::{pool, slots, symbol, types, validate};
-use allod_os::{lock::Lock, thread};
+use allod_heap::process::{AroundFork, at_fork};
+use allod_os::lock::Lock;
 use core::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
@@ -19,13 +20,15 @@ fn locks() -> [&'static Lock; 5] {
     [&PREPARING, &types::LOCK, &symbol::LOCK, &slots::LOCK, &validate::LOCK]
 }
 
-extern "C" fn before() {
+static AROUND: AroundFork = AroundFork { before, in_parent: after, in_child: after };
+
+fn before() {
     // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
     let patient = !allod_heap::process::is_interrupted();
     locks().iter().for_each(|lock| lock.hold_for_fork(patient));
 }
 
-extern "C" fn after() {
+fn after() {
     locks().iter().rev().for_each(|lock| lock.release_after_fork());
 }
 
@@ -51,10 +54,7 @@ fn register() {
     PREPARING.with(|| {
         if !PREPARED.load(Acquire) {
             pool::register_exit();
-            // What is registered last is called first before a fork: the heap's locks are taken inside
-            // these and never around them.
-            allod_heap::process::prepare();
-            thread::at_fork(before, after, after);
+            at_fork(&AROUND);
             PREPARED.store(true, Release);
         }
     });

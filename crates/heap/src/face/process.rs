@@ -2,9 +2,11 @@
 
 use crate::base::settings;
 use crate::face::stats;
-use crate::purge::{fork, hooks, policy};
+use crate::purge::{fork, hooks, layers, policy};
 use crate::source::SOURCE;
-use allod_os::thread;
+use allod_os::loader;
+
+pub use crate::purge::layers::AroundFork;
 
 /// Reads the settings unless an earlier allocation has, and prepares for what happens to the process,
 /// before the program can register fork handlers of its own. A constructor, so that the C library
@@ -15,17 +17,25 @@ extern "C" fn on_load() {
     prepare();
 }
 
-/// Registers the heap's fork handlers and thread-exit hook, unless an earlier allocation has. Whoever
-/// registers fork handlers that take locks before the heap's calls it first. Thread-safe.
+/// Registers the heap's fork handlers and thread-exit hook, unless an earlier allocation has. Who registers
+/// fork handlers later has them run before these, and may take locks in them whose holders allocate.
+/// Thread-safe.
 pub fn prepare() {
     hooks::prepare();
+}
+
+/// Has a layer with locks of its own take part in all forks: they are taken before the heap's, and
+/// released after them. Again for the same one, it does nothing. Thread-safe.
+pub fn at_fork(layer: &'static AroundFork) {
+    hooks::prepare();
+    layers::join(layer);
 }
 
 /// Keeps the shared library that holds this code loaded for ever: the heap's hooks point into it, and
 /// cannot be taken back. For a library that a program may unload; does nothing in a program itself.
 /// `liballod.so` is linked so that it stays.
 pub fn stay_loaded() {
-    thread::stay_loaded(on_load);
+    loader::stay_loaded(on_load);
 }
 
 /// True when a signal interrupted the calling thread in the heap. A fork handler that takes locks must

@@ -4,7 +4,7 @@ use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::heap::slot::slot;
 use crate::mail::parcel::POOL;
 use crate::map::far::FAR;
-use crate::purge::policy;
+use crate::purge::{layers, policy};
 use crate::source::SOURCE;
 use crate::thread::attach::{IDLE, mark_left};
 use crate::thread::shared::RETIRED;
@@ -19,6 +19,8 @@ use allod_os::thread;
 pub extern "C" fn before() {
     let source_is_mine = SOURCE.interrupted_here();
     let patient = !is_interrupted();
+    layers::COMING.hold_for_fork(patient);
+    layers::each(|layer| (layer.before)());
     IDLE.lock().hold_for_fork(patient);
     RETIRED.lock().hold_for_fork(patient);
     // A heap made meanwhile is not locked; its maker finishes, or waits below.
@@ -58,6 +60,8 @@ pub extern "C" fn in_parent() {
     each_usable(|h| h.lock().release_after_fork());
     RETIRED.lock().release_after_fork();
     IDLE.lock().release_after_fork();
+    layers::each(|layer| (layer.in_parent)());
+    layers::COMING.release_after_fork();
 }
 
 /// Releases the locks in the child, and makes orphans of the heaps whose threads do not exist there.
@@ -73,6 +77,8 @@ pub extern "C" fn in_child() {
     // fast path loses one block at most.
     each_heap(|h| unsafe { adopt_into_child(h, me) });
     policy::forked();
+    layers::each(|layer| (layer.in_child)());
+    layers::COMING.reset_in_child();
 }
 
 unsafe fn adopt_into_child(h: *mut Heap, me: *mut Heap) {

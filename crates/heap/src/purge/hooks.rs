@@ -7,9 +7,10 @@ use core::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed};
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
 
-/// Registers the fork handlers and the thread-exit hook. With the first block that is allocated, so
-/// before a library that has allocated can register fork handlers that take locks of its own: those
-/// run before these then, and a thread that holds such a lock can still allocate.
+/// Registers the fork handlers and the thread-exit hook. At the latest with the first block that is
+/// allocated, so before a library that has allocated can register fork handlers that take locks of its
+/// own: those run before these then, and a thread that holds such a lock can still allocate. In
+/// `liballod` also before anybody registers any (`capi/forks`).
 #[inline]
 pub fn prepare() {
     if !PREPARED.load(Relaxed) {

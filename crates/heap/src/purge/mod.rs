@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | `fork` | around a fork: the child gets heaps at rest |
 //! | `hooks` | registering the handlers of forks and thread exits |
+//! | `layers` | what regions and frames do around a fork |
 //! | `helper` | when the helper works, sleeps and ends |
 //! | `policy` | when there is to be one |
 //! | `turn` | one turn of giving back |
@@ -18,5 +19,6 @@
 pub mod fork;
 pub mod helper;
 pub mod hooks;
+pub mod layers;
 pub mod policy;
 pub mod turn;

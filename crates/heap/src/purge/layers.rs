@@ -1,0 +1,44 @@
+//! What the layers above the heap do around a fork: regions and frames have locks of their own.
+//!
+//! The C library calls the handlers that were registered first last before a fork, and first after it. So
+//! the heap registers once for all layers, before anybody else: whoever holds a lock of the program's while
+//! it allocates, and takes it around forks, has come to rest when the first of Allod's locks is taken.
+
+use allod_os::lock::Lock;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
+
+/// What a layer does around a fork.
+pub struct AroundFork {
+    /// Before it, with none of the heap's locks taken: takes the layer's.
+    pub before: fn(),
+    /// After it in the parent, with the heap's locks released: releases them.
+    pub in_parent: fn(),
+    /// After it in the child.
+    pub in_child: fn(),
+}
+
+/// Held for a fork, so that a layer that comes meanwhile waits: it takes none of its locks before.
+pub static COMING: Lock = Lock::new();
+
+/// More than there are.
+const MOST: usize = 4;
+static LAYERS: [AtomicPtr<AroundFork>; MOST] = [const { AtomicPtr::new(ptr::null_mut()) }; MOST];
+
+/// Has a layer take part in all forks. Again for the same one, it does nothing.
+pub fn join(layer: &'static AroundFork) {
+    // A handler that interrupted this thread here may have one come, too: places are taken atomically.
+    let _held = COMING.enter();
+    let layer = ptr::from_ref(layer).cast_mut();
+    let found = LAYERS.iter().any(|place| {
+        let taken = place.compare_exchange(ptr::null_mut(), layer, AcqRel, Acquire);
+        taken.is_ok() || taken == Err(layer)
+    });
+    debug_assert!(found, "more layers than places");
+}
+
+/// Calls `f` for every layer.
+pub fn each(f: impl Fn(&AroundFork)) {
+    // SAFETY: null, or a static value.
+    LAYERS.iter().map_while(|place| unsafe { place.load(Acquire).as_ref() }).for_each(f);
+}
