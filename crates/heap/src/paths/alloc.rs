@@ -6,6 +6,7 @@ use crate::heap::heap::Heap;
 use crate::heap::locked::LockedHeap;
 use crate::paths::large;
 use crate::purge::{hooks, policy, turn};
+use crate::source::SOURCE;
 use crate::thread::attach::{Here, elsewhere, here};
 use core::ptr;
 
@@ -60,7 +61,7 @@ pub unsafe fn malloc_shared(h: *mut Heap, class: Class) -> *mut u8 {
 }
 
 /// Fills an empty front cache of a locked heap, which is released then, and takes one block from it.
-/// Once more when memory is out, with what all heaps keep near. Null when that is not enough.
+/// Null when memory is out.
 ///
 /// # Safety
 /// The heap's bins are the caller's to change.
@@ -69,14 +70,49 @@ unsafe fn refill_locked(mut locked: LockedHeap<'_>, class: Class) -> *mut u8 {
     // SAFETY: the caller's contract.
     unsafe {
         let mut block = locked.refill(class);
+        let wanted = locked.inside().slabs.wanted;
         drop(locked);
         if block.is_null() {
-            turn::reclaim();
-            block = Heap::enter(h).map_or(ptr::null_mut(), |mut locked| locked.refill(class));
+            block = refill_with_more(h, class, wanted);
         }
         policy::note_allocated();
         block
     }
+}
+
+/// The same where a slab of `wanted` units cannot be made from what is free. The heap is not locked while
+/// the system is asked, for others may wait for it. When the system gives no more, what is dirty goes
+/// back, to join what is clean; then what all heaps keep near; and a shorter slab does.
+///
+/// # Safety
+/// The heap's bins are the caller's to change, with the lock held if they are nobody's.
+#[cold]
+unsafe fn refill_with_more(h: *mut Heap, class: Class, mut wanted: usize) -> *mut u8 {
+    // A block, or how many units are wanted for one.
+    let again = |make_do: bool| {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let Some(mut locked) = Heap::enter(h) else { return Ok(ptr::null_mut()) };
+            locked.inside().slabs.make_do = make_do;
+            let block = locked.refill(class);
+            let slabs = &mut locked.inside().slabs;
+            slabs.make_do = false;
+            if block.is_null() { Err(slabs.wanted) } else { Ok(block) }
+        }
+    };
+    while SOURCE.open_more(wanted) {
+        match again(false) {
+            Ok(block) => return block,
+            Err(more) => wanted = more,
+        }
+    }
+    SOURCE.purge_all();
+    again(true)
+        .or_else(|_| {
+            turn::reclaim();
+            again(true)
+        })
+        .unwrap_or(ptr::null_mut())
 }
 
 /// Fills an empty front cache and takes one block from it. Null when memory is out.

@@ -48,6 +48,10 @@ pub struct Slabs {
     pub near: Near,
     /// The slab whose free blocks the purger has borrowed, if it has.
     pub borrowed: Borrowed,
+    /// Units that the last slab wanted which could not be made from what is free.
+    pub wanted: usize,
+    /// True when a slab may be as short as its class allows, because nothing longer can be had.
+    pub make_do: bool,
     /// Slabs made so far.
     pub made: u64,
     /// Slabs that went so far.
@@ -80,14 +84,16 @@ impl Slabs {
             len: 0,
             near: Near::new(),
             borrowed: Borrowed::nothing(),
+            wanted: 0,
+            make_do: false,
             made: 0,
             gone: 0,
         }
     }
 
     /// Fills `want` words up to `top` (exclusive) with free blocks of the class, the lowest address
-    /// of each slab last. Returns how many were found; they lie right below `top`. Zero when memory
-    /// is out.
+    /// of each slab last. Returns how many were found; they lie right below `top`. Zero when no new slab
+    /// can be made from what is free: `wanted` says of how many units then. No system call is made.
     ///
     /// # Safety
     /// The heap is `owner`'s and locked; `want` words below `top` may be written.
@@ -165,7 +171,7 @@ impl Slabs {
         }
     }
 
-    /// Makes a slab for a class; [`Unit::NONE`] when memory is out.
+    /// Makes a slab for a class from what is free; [`Unit::NONE`] when that is not enough.
     unsafe fn new_slab(&mut self, owner: Owner, class: Class) -> Unit {
         let info = class.info();
         let least = info.least_units as usize;
@@ -174,10 +180,11 @@ impl Slabs {
             if let Some(found) = self.near.take(units, Kind::Slab) {
                 break found;
             }
-            if let Some(free) = SOURCE.take(units, 1, Kind::Slab) {
+            if let Some(free) = SOURCE.take_ready(units, Kind::Slab, self.make_do) {
                 break (free.unit, near::dirty_units(&free, units));
             }
-            if units == least {
+            if !self.make_do || units == least {
+                self.wanted = units;
                 return Unit::NONE;
             }
             units = (units / 2).max(least);

@@ -116,7 +116,9 @@ impl Frontier {
         }
     }
 
-    /// Chooses the window and opens its first pages. Once, by the first thread that allocates.
+    /// Chooses the window and opens its first pages. Once, by the first thread that allocates: with the
+    /// source's lock held, for there is nobody yet who could wait for it, and the map must be whole when a
+    /// fork takes that lock.
     fn choose_window(&mut self) -> bool {
         let mut window = None;
         if !vm::address_space_is_limited() {
@@ -162,7 +164,9 @@ impl Frontier {
         true
     }
 
-    /// Stops reserving address space that is not in use, so that it is not counted as locked.
+    /// Stops reserving address space that is not in use, so that it is not counted as locked. Under the
+    /// lock, so that a forked child finds all of it given up or nothing: what is unmapped by halves could be
+    /// neither opened nor mapped.
     ///
     /// # Safety
     /// Under the source's lock, with no opening under way.

@@ -132,16 +132,18 @@ impl Policy {
         }
     }
 
-    /// What to do now, for a heap whose spans hold `used` units.
+    /// True when the plan is something else than small pages, for a heap whose spans hold `used` units.
+    pub fn is_due(&mut self, used: usize, now: u32) -> bool {
+        used >= FROM && !self.is_paused(now) && (self.left > 0 || self.sampled >= self.look_after)
+    }
+
+    /// What to do now, for a heap whose spans hold `used` units. A look begins the count of samples anew.
     pub fn plan(&mut self, used: usize, now: u32) -> Plan {
-        if used < FROM || self.is_paused(now) {
+        if !self.is_due(used, now) {
             return Plan::Small;
         }
         if self.left > 0 {
             return Plan::Ask;
-        }
-        if self.sampled < self.look_after {
-            return Plan::Small;
         }
         self.sampled = 0;
         let mut samples = self.samples;

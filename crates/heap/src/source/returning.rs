@@ -61,8 +61,8 @@ impl Source {
         Some(units * UNIT)
     }
 
-    /// Gives all dirty runs back.
-    pub(super) fn purge_all(&self) {
+    /// Gives all dirty runs back: they join clean ones, and may be long enough then.
+    pub fn purge_all(&self) {
         let now = settings::now();
         while self.purge_oldest(now, 0).is_some() {}
     }

@@ -7,12 +7,13 @@ use crate::map::span_map::MAP;
 use crate::source::frontier;
 use crate::source::huge::{self, Answer, Plan};
 use crate::source::opener::Turn;
-use crate::source::runs::{Runs, Taken};
+use crate::source::runs::Taken;
 use crate::source::source::{Free, Locked, Source};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Units made known at once at the frontier.
 const STEP: usize = 16;
+
 /// Whether units could be opened.
 enum Grown {
     Yes,
@@ -34,6 +35,27 @@ fn hand_out(taken: Taken, units: usize, kind: Kind) -> Free {
 }
 
 impl Locked<'_> {
+    /// Takes units that are free: resident ones first. None while huge pages should be made for them first,
+    /// unless it is to look everywhere.
+    fn find(&mut self, units: usize, align: usize, everywhere: bool) -> Option<Taken> {
+        let used = self.source.stats.used_units.load(Relaxed);
+        let state = self.state();
+        if !everywhere && align == 1 && huge::serve(units, used) {
+            if let Some(taken) = state.runs.take_dirty(units) {
+                return Some(taken);
+            }
+            if state.policy.is_due(used, settings::now()) {
+                return None;
+            }
+        }
+        state.runs.look_everywhere(everywhere);
+        let taken = state.runs.take(units, align)?;
+        if taken.clean {
+            state.policy.note_small(taken.unit, units);
+        }
+        Some(taken)
+    }
+
     /// Writes into the record of a run taken out what it is for.
     fn hand_out(&mut self, taken: Taken, units: usize, kind: Kind) -> Free {
         self.source.count(kind, units as isize);
@@ -47,24 +69,27 @@ impl Source {
     /// when memory is out. The span's record says kind, length and start then; the map does not yet.
     pub fn take(&self, units: usize, align: usize, kind: Kind) -> Option<Free> {
         let want = units.checked_add(align - 1)?;
-        let mut locked = self.enter();
-        if align == 1
-            && huge::serve(units, self.stats.used_units.load(Relaxed))
-            && let Some(held) = locked.take()
-        {
-            match self.take_resident(held, units, kind) {
-                Ok(free) => return Some(free),
-                Err(held) => locked = held,
-            }
-        }
-        self.take_by(locked, units, kind, want, |runs| runs.take(units, align))
+        self.take_by(units, kind, want, |locked, everywhere| locked.find(units, align, everywhere))
             .or_else(|| self.take_spare(units, align, kind))
+    }
+
+    /// Like [`take`](Source::take), but only what is free already: opens nothing and gives nothing back,
+    /// so that no system call is made. With `everywhere` a run that fits is found wherever it lies.
+    pub fn take_ready(&self, units: usize, kind: Kind, everywhere: bool) -> Option<Free> {
+        let ready = |mut locked: Locked<'_>| {
+            let taken = locked.find(units, 1, everywhere)?;
+            Some(locked.hand_out(taken, units, kind))
+        };
+        self.enter().and_then(ready).or_else(|| self.take_spare(units, 1, kind))
     }
 
     /// Like [`take`](Source::take), but never pages that are resident: for a destination to which
     /// pages are moved.
     pub fn take_clean(&self, units: usize, kind: Kind) -> Option<Free> {
-        self.take_by(None, units, kind, units, |runs| runs.take_clean(units))
+        self.take_by(units, kind, units, |locked, everywhere| {
+            locked.state().runs.look_everywhere(everywhere);
+            locked.state().runs.take_clean(units)
+        })
     }
 
     /// Like [`take`](Source::take), but resident pages only, where there are enough in one run.
@@ -74,30 +99,25 @@ impl Source {
         Some(locked.hand_out(taken, units, kind))
     }
 
-    /// Takes units with `find`, opening `want` more where that finds none.
-    fn take_by<'a>(
-        &'a self,
-        mut locked: Option<Locked<'a>>,
+    /// Takes units with `find`, opening `want` more where that finds none. `find` is told whether it shall
+    /// look everywhere, because memory is out.
+    fn take_by(
+        &self,
         units: usize,
         kind: Kind,
         want: usize,
-        find: impl Fn(&mut Runs) -> Option<Taken>,
+        find: impl Fn(&mut Locked<'_>, bool) -> Option<Taken>,
     ) -> Option<Free> {
         let mut exhausted = false;
         loop {
-            let mut locked = locked.take().or_else(|| self.enter())?;
-            locked.state().runs.look_everywhere(exhausted);
-            if let Some(taken) = find(&mut locked.state().runs) {
-                if taken.clean {
-                    locked.state().policy.note_small(taken.unit, units);
-                }
+            let mut locked = self.enter()?;
+            if let Some(taken) = find(&mut locked, exhausted) {
                 return Some(locked.hand_out(taken, units, kind));
             }
             drop(locked);
-            match self.grow(want) {
+            match self.add(want) {
                 Grown::Yes => {}
                 Grown::No if !exhausted => {
-                    // What is dirty joins what is clean, and may be long enough then.
                     self.purge_all();
                     exhausted = true;
                 }
@@ -106,46 +126,50 @@ impl Source {
         }
     }
 
-    /// Takes units that are resident, making huge pages for it where that is the policy. Where it is not, or
-    /// no more can be had, the lock comes back if it is still held.
-    fn take_resident<'a>(
-        &'a self,
-        mut locked: Locked<'a>,
-        units: usize,
-        kind: Kind,
-    ) -> Result<Free, Option<Locked<'a>>> {
-        let whole = units.next_multiple_of(PIECE);
-        let mut has_grown = false;
-        loop {
-            let (used, now) = (self.stats.used_units.load(Relaxed), settings::now());
-            let state = locked.state();
-            if let Some(taken) = state.runs.take_dirty(units) {
-                return Ok(locked.hand_out(taken, units, kind));
+    /// Sees to it that a span of `units` units finds more than it did: makes huge pages where that is the
+    /// policy, else opens at least that many units, or waits until another thread has. False when the
+    /// system refuses, or the window ends, or the calling thread was interrupted while it did so.
+    pub fn open_more(&self, units: usize) -> bool {
+        matches!(self.add(units), Grown::Yes)
+    }
+
+    fn add(&self, units: usize) -> Grown {
+        match self.add_huge(units) {
+            Some(grown) => grown,
+            None => self.grow(units),
+        }
+    }
+
+    /// Makes huge pages for a span of `units` units, or finds out that there should be none (yes, too: it may
+    /// take small pages now). `None` where that is known.
+    fn add_huge(&self, units: usize) -> Option<Grown> {
+        let used = self.stats.used_units.load(Relaxed);
+        if !huge::serve(units, used) {
+            return None;
+        }
+        let mut locked = self.enter()?;
+        let state = locked.state();
+        match state.policy.plan(used, settings::now()) {
+            Plan::Small => None,
+            Plan::Look(samples) => {
+                drop(locked);
+                let dense = huge::are_dense(&samples);
+                self.enter()?.state().policy.looked(dense, used);
+                Some(Grown::Yes)
             }
-            match state.policy.plan(used, now) {
-                Plan::Small => return Err(Some(locked)),
-                Plan::Look(samples) => {
+            Plan::Ask => {
+                let whole = units.next_multiple_of(PIECE);
+                let place = state.purging.place();
+                let pieces = place.and_then(|_| state.runs.take_pieces(whole));
+                if let (Some(place), Some(pieces)) = (place, pieces) {
+                    state.purging.begin(place, pieces.unit, whole);
                     drop(locked);
-                    let dense = huge::are_dense(&samples);
-                    locked = self.enter().ok_or(None)?;
-                    locked.state().policy.looked(dense, used);
-                    continue;
+                    self.make_huge(pieces.unit, whole, place);
+                    return Some(Grown::Yes);
                 }
-                Plan::Ask => {}
-            }
-            let Some(place) = state.purging.place() else { return Err(Some(locked)) };
-            if let Some(pieces) = state.runs.take_pieces(whole) {
-                state.purging.begin(place, pieces.unit, whole);
                 drop(locked);
-                self.make_huge(pieces.unit, whole, place);
-            } else {
-                drop(locked);
-                if has_grown || !matches!(self.grow(whole + PIECE - 1), Grown::Yes) {
-                    return Err(None);
-                }
-                has_grown = true;
+                Some(self.grow(whole + PIECE - 1))
             }
-            locked = self.enter().ok_or(None)?;
         }
     }
 
