@@ -173,6 +173,11 @@ impl Policy {
         }
     }
 
+    /// Told that a piece was due, and could not be asked for at this moment.
+    pub fn pass_over(&mut self) {
+        self.left = self.left.saturating_sub(1);
+    }
+
     /// Told how a request went.
     pub fn asked(&mut self, answer: Answer, now: u32) {
         self.left = self.left.saturating_sub(1);

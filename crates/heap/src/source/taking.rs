@@ -159,16 +159,23 @@ impl Source {
             }
             Plan::Ask => {
                 let whole = units.next_multiple_of(PIECE);
-                let place = state.purging.place();
-                let pieces = place.and_then(|_| state.runs.take_pieces(whole));
-                if let (Some(place), Some(pieces)) = (place, pieces) {
+                let Some(place) = state.purging.place() else {
+                    state.policy.pass_over();
+                    return Some(Grown::Yes);
+                };
+                if let Some(pieces) = state.runs.take_pieces(whole) {
                     state.purging.begin(place, pieces.unit, whole);
                     drop(locked);
                     self.make_huge(pieces.unit, whole, place);
                     return Some(Grown::Yes);
                 }
                 drop(locked);
-                Some(self.grow(whole + PIECE - 1))
+                if matches!(self.grow(whole + PIECE - 1), Grown::Yes) {
+                    return Some(Grown::Yes);
+                }
+                // Perhaps there is still room for small pages.
+                self.enter()?.state().policy.asked(Answer::Declined, settings::now());
+                None
             }
         }
     }
