@@ -2,7 +2,7 @@
 
 use crate::base::layout::Unit;
 use crate::face::fork;
-use crate::futex::look;
+use crate::futex::Word;
 use crate::heap::heap::{Heap, each_heap};
 use crate::heap::locked::Inside;
 use crate::heap::slot::slot;
@@ -11,14 +11,14 @@ use crate::mail::parcel::{POOL, Parcel};
 use crate::mail::parcel_with;
 use crate::map::span_map::MAP;
 use crate::source::SOURCE;
-use crate::sync::AtomicU32;
+use crate::sync::AtomicUsize;
 use crate::thread::attach::IDLE;
 use crate::thread::idle::Idle;
 use crate::thread::shared::RETIRED;
 use std::cell::Cell;
 
 /// The bits of a lock's word that name the owner.
-const OWNER: u32 = !3;
+const OWNER: usize = !3;
 
 loom::thread_local! {
     static CURRENT: Cell<usize> = Cell::new(0);
@@ -113,7 +113,7 @@ fn copy() {
             let word = word(&(*h).lock);
             let torn = word != 0 && word & OWNER != mine;
             let inside = Inside::of((*(*h).inside.peek()).slabs.copy(), torn);
-            let lock: Lock = std::mem::transmute::<AtomicU32, Lock>(AtomicU32::new(word));
+            let lock: Lock = std::mem::transmute::<AtomicUsize, Lock>(AtomicUsize::new(word));
             (inside, (*(*h).cache.peek()).clone(), lock, (*h).latest_standing())
         };
         let mail = copy_mail(h);
@@ -144,9 +144,9 @@ fn copy() {
 }
 
 /// A lock's word at this moment.
-fn word(lock: &Lock) -> u32 {
+fn word(lock: &Lock) -> usize {
     // SAFETY: a lock is its word.
-    look(unsafe { &*std::ptr::from_ref(lock).cast::<AtomicU32>() })
+    unsafe { &*std::ptr::from_ref(lock).cast::<AtomicUsize>() }.look()
 }
 
 /// What lies in a heap's inbox, by parcel.

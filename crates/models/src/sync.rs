@@ -1,6 +1,6 @@
 //! Loom's atomics in the place of the real ones.
 
-pub use crate::futex::{futex_wait, futex_wake};
+pub use crate::futex::{futex_wait, futex_wait_word, futex_wake, futex_wake_word};
 pub use crate::lock::Lock;
 pub use crate::thread::pointer as thread_mark;
 pub use loom::hint::spin_loop;

@@ -1,6 +1,6 @@
 //! Sleeping on a word of memory until it changes.
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicUsize};
 
 /// Sleeps while `word` holds `value`, for at most `millis`. May wake for no reason.
 ///
@@ -34,4 +34,22 @@ pub fn futex_wake(word: &AtomicU32, n: i32) {
         libc::syscall(libc::SYS_futex, word.as_ptr(), op, n);
         *libc::__errno_location() = errno;
     }
+}
+
+/// Like [`futex_wait`] for a word of which the kernel sees the lower half.
+pub fn futex_wait_word(word: &AtomicUsize, value: usize, millis: Option<u64>) {
+    futex_wait(lower_half(word), value as u32, millis);
+}
+
+/// Like [`futex_wake`] for a word of which the kernel sees the lower half.
+pub fn futex_wake_word(word: &AtomicUsize, n: i32) {
+    futex_wake(lower_half(word), n);
+}
+
+/// Only for its address: it is not written by halves.
+fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
+    const AT: usize =
+        if cfg!(target_endian = "big") { size_of::<AtomicUsize>() / 4 - 1 } else { 0 };
+    // SAFETY: the half lies in the word and lives as long.
+    unsafe { &*core::ptr::from_ref(word).cast::<AtomicU32>().add(AT) }
 }

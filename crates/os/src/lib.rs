@@ -9,7 +9,7 @@
 //! | [`thread`] | the thread slot, the thread pointer, exit hooks, helper threads |
 //! | [`loader`] | symbols that may be missing; libraries that must stay loaded |
 //! | [`futex`] | sleeping until a word of memory changes |
-//! | [`lock`] | a four-byte lock on the futex that knows its owner |
+//! | [`lock`] | a lock of one word on the futex that knows its owner |
 //! | [`lock_waits`] | how often threads slept on such locks |
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |

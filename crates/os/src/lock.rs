@@ -1,35 +1,36 @@
-//! A four-byte lock that knows its owner: spin briefly, then sleep on the futex.
+//! A lock of one word that knows its owner: spin briefly, then sleep on the futex.
 //!
 //! ```text
-//!   31                              3     2      1       0
-//!  ┌─────────────────────────────────┬──────┬───────┬─────────┐
-//!  │ part of the owner's thread id   │ held │ fork  │ waiters │     0: free
-//!  └─────────────────────────────────┴──────┴───────┴─────────┘
+//!   63                                     2    1       0
+//!  ┌────────────────────────────────────────┬───────┬─────────┐
+//!  │ the owner's thread pointer             │ fork  │ waiters │     0: free
+//!  └────────────────────────────────────────┴───────┴─────────┘
 //! ```
+//! A thread pointer is a multiple of 4 that no two threads share. The futex sees the lower half: two
+//! owners may look the same there, but a sleeper waits for a word with waiters, whose owner wakes one.
+//!
 //! A thread that finds its own mark in a lock was interrupted while it held it: it runs a signal
 //! handler now, or a fork handler. [`Lock::enter`] then returns `None` instead of waiting for
 //! itself. A lock that was taken for a fork guards data at rest, so the thread that prepares the fork
-//! may go on using them: the lock is lent to it. Two threads whose marks are the same (their thread
-//! pointers lie a multiple of 32 GiB apart) only take that same detour without need.
+//! may go on using them: the lock is lent to it.
 //!
 //! The waiting follows Drepper, "Futexes are tricky", mutex 3. Zeroed memory is a free lock.
 //! `crates/models` explores this file with loom.
 
 use crate::sync::{
-    AtomicU32, FORK_SPINS, Ordering, SPINS, const_fn, count_wait, futex_wait, futex_wake,
-    spin_loop, thread_mark,
+    AtomicUsize, FORK_SPINS, Ordering, SPINS, const_fn, count_wait, futex_wait_word,
+    futex_wake_word, spin_loop, thread_mark,
 };
 
 /// How long a thread sleeps before it looks at the lock again, in milliseconds.
 const LOOK_AGAIN_AFTER: u64 = 5;
-const WAITERS: u32 = 1;
-const FORK: u32 = 2;
-const HELD: u32 = 4;
+const WAITERS: usize = 1;
+const FORK: usize = 2;
 
 /// A lock that guards data kept elsewhere. Zero bytes are a free lock. Not reentrant.
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct Lock(AtomicU32);
+pub struct Lock(AtomicUsize);
 
 /// A lock that is held; dropping the value releases it.
 #[derive(Debug)]
@@ -58,15 +59,15 @@ impl Default for Lock {
 
 /// What the calling thread writes into locks that it holds.
 #[inline]
-fn mine() -> u32 {
-    ((thread_mark() >> 6) as u32) << 3 | HELD
+fn mine() -> usize {
+    thread_mark()
 }
 
 impl Lock {
     const_fn! {
         /// A free lock.
         pub fn new() -> Lock {
-            Lock(AtomicU32::new(0))
+            Lock(AtomicUsize::new(0))
         }
     }
 
@@ -108,7 +109,7 @@ impl Lock {
     #[inline]
     pub fn unlock(&self) {
         if self.0.swap(0, Ordering::Release) & WAITERS != 0 {
-            futex_wake(&self.0, 1);
+            futex_wake_word(&self.0, 1);
         }
     }
 
@@ -166,12 +167,12 @@ impl Lock {
     }
 
     #[inline]
-    fn exchange(&self, from: u32, to: u32) -> bool {
+    fn exchange(&self, from: usize, to: usize) -> bool {
         self.0.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     #[cold]
-    fn enter_contended(&self, me: u32) -> Option<Held<'_>> {
+    fn enter_contended(&self, me: usize) -> Option<Held<'_>> {
         // Only this thread writes its own mark, so what is seen of it is current.
         let seen = self.0.load(Ordering::Relaxed);
         if seen & !(WAITERS | FORK) != me {
@@ -186,7 +187,7 @@ impl Lock {
     }
 
     #[cold]
-    fn wait(&self, me: u32) {
+    fn wait(&self, me: usize) {
         for _ in 0..SPINS {
             if self.0.load(Ordering::Relaxed) == 0 && self.exchange(0, me) {
                 return;
@@ -204,12 +205,12 @@ impl Lock {
             } else if seen & WAITERS != 0 || self.mark_waiters(seen) {
                 // Whoever was woken may be kept from taking the lock by a signal handler of its own,
                 // which may wait for others here: so they look again after a while.
-                futex_wait(&self.0, seen | WAITERS, Some(LOOK_AGAIN_AFTER));
+                futex_wait_word(&self.0, seen | WAITERS, Some(LOOK_AGAIN_AFTER));
             }
         }
     }
 
-    fn mark_waiters(&self, seen: u32) -> bool {
+    fn mark_waiters(&self, seen: usize) -> bool {
         let marked = seen | WAITERS;
         self.0.compare_exchange(seen, marked, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

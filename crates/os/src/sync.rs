@@ -1,9 +1,9 @@
 //! What the lock is made of. `crates/models` puts loom's parts in their place.
 
-pub(crate) use crate::futex::{futex_wait, futex_wake};
+pub(crate) use crate::futex::{futex_wait_word, futex_wake_word};
 pub(crate) use crate::thread::pointer as thread_mark;
 pub(crate) use core::hint::spin_loop;
-pub(crate) use core::sync::atomic::{AtomicU32, Ordering};
+pub(crate) use core::sync::atomic::{AtomicUsize, Ordering};
 
 use core::sync::atomic::AtomicU64;
 

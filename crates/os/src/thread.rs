@@ -114,7 +114,7 @@ macro_rules! thread_slot {
     };
 }
 
-/// A number that no two living threads share and that is never 0: the address of the thread's
+/// A number that no two living threads share, a multiple of 4 and never 0: the address of the thread's
 /// control block. One instruction.
 #[inline(always)]
 pub fn pointer() -> usize {

@@ -1,10 +1,10 @@
 //! Whose turn it is to open units: one thread's at a time, and others who need some sleep meanwhile.
 
-use crate::base::sync::{AtomicU32, Ordering, const_fn, futex_wait, futex_wake};
+use crate::base::sync::{AtomicUsize, Ordering, const_fn, futex_wait_word, futex_wake_word};
 use allod_os::thread;
 
-/// The thread that opens units: 0, or a part of its thread pointer.
-pub struct Opener(AtomicU32);
+/// The thread that opens units: 0, or its thread pointer.
+pub struct Opener(AtomicUsize);
 
 /// Who opens units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,26 +17,22 @@ pub enum Turn {
     Reentered,
 }
 
-fn mine() -> u32 {
-    (thread::pointer() >> 5) as u32 | 1
-}
-
 impl Opener {
     const_fn! {
         /// Nobody opens units.
         pub fn new() -> Opener {
-            Opener(AtomicU32::new(0))
+            Opener(AtomicUsize::new(0))
         }
     }
 
     /// Makes it the calling thread's turn, or sleeps until the thread whose turn it is has ended.
     pub fn begin(&self) -> Turn {
-        let me = mine();
+        let me = thread::pointer();
         match self.0.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => Turn::Mine,
             Err(other) if other == me => Turn::Reentered,
             Err(other) => {
-                futex_wait(&self.0, other, None);
+                futex_wait_word(&self.0, other, None);
                 Turn::Waited
             }
         }
@@ -45,12 +41,12 @@ impl Opener {
     /// Ends the calling thread's turn.
     pub fn end(&self) {
         self.0.store(0, Ordering::Release);
-        futex_wake(&self.0, i32::MAX);
+        futex_wake_word(&self.0, i32::MAX);
     }
 
     /// True when the calling thread was interrupted in its turn.
     pub fn is_mine(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == mine()
+        self.0.load(Ordering::Relaxed) == thread::pointer()
     }
 
     /// In a forked child: ends the turn of a thread that the child does not have.

@@ -3,7 +3,7 @@
 use crate::base::class::Class;
 use crate::base::layout::Unit;
 use crate::base::sync::{UnsafeCell, process_wide};
-use crate::futex::look;
+use crate::futex::Word;
 use crate::heap::locked::Inside;
 use crate::lock::Lock;
 use crate::mail::inbox::Inbox;
@@ -110,7 +110,7 @@ impl Heap {
 
     /// What stands there at this moment, as a fork finds it.
     pub(crate) fn latest_standing(&self) -> Standing {
-        as_standing(look(&self.standing))
+        as_standing(self.standing.look())
     }
 
     /// As in the heap.
