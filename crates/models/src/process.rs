@@ -3,7 +3,7 @@
 use crate::base::layout::Unit;
 use crate::face::fork;
 use crate::futex::Word;
-use crate::heap::heap::{Heap, each_heap};
+use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::heap::locked::Inside;
 use crate::heap::slot::slot;
 use crate::lock::Lock;
@@ -133,7 +133,8 @@ fn copy() {
     for list in lists {
         go(parent);
         let idle: Vec<*mut Heap> =
-            std::iter::from_fn(|| Some(list().adopt()).filter(|h| !h.is_null())).collect();
+            std::iter::from_fn(|| Some(list().adopt(Standing::Born)).filter(|h| !h.is_null()))
+                .collect();
         // SAFETY: the heaps were in the list.
         idle.iter().rev().for_each(|&h| unsafe { list().put(h) });
         go(child);

@@ -19,12 +19,13 @@ pub fn pointer() -> usize {
 /// Finding and leaving a heap.
 pub mod attach {
     use crate::base::sync::process_wide;
+    use crate::heap::heap::Standing;
     use crate::heap::locked::LockedHeap;
     use crate::thread::idle::Idle;
 
     process_wide! {
         /// As in the heap.
-        pub static IDLE: Idle = Idle::new();
+        pub static IDLE: Idle = Idle::new(Standing::Orphan);
     }
 
     /// As in the heap.
@@ -36,10 +37,11 @@ pub mod attach {
 /// Heaps for everybody.
 pub mod shared {
     use crate::base::sync::process_wide;
+    use crate::heap::heap::Standing;
     use crate::thread::idle::Idle;
 
     process_wide! {
         /// As in the heap.
-        pub static RETIRED: Idle = Idle::new();
+        pub static RETIRED: Idle = Idle::new(Standing::Retired);
     }
 }

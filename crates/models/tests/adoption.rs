@@ -28,7 +28,7 @@ impl World {
         // SAFETY: a new heap.
         let mut locked = unsafe { Heap::enter(heap) }.unwrap();
         let blocks = [(); BLOCKS].map(|()| locked.inside().slabs.take());
-        Arc::new(World { idle: Idle::new(), heap, blocks })
+        Arc::new(World { idle: Idle::new(Standing::Orphan), heap, blocks })
     }
 
     /// The thread's last act, as in the exit hook.
@@ -118,7 +118,7 @@ fn an_adopter_finds_what_the_last_thread_left_and_what_was_sent_meanwhile() {
         let adopter = {
             let w = w.clone();
             thread::spawn(move || {
-                let h = w.idle.adopt();
+                let h = w.idle.adopt(Standing::Born);
                 if h.is_null() {
                     return false;
                 }
@@ -151,7 +151,7 @@ fn a_purger_and_an_adopter_never_use_the_front_caches_at_once() {
         };
         w.free(1);
         w.leave();
-        let h = w.idle.adopt();
+        let h = w.idle.adopt(Standing::Born);
         // SAFETY: adopted, so this thread's.
         unsafe { Idle::attach(h, 7) };
         w.free(2);
@@ -168,9 +168,9 @@ fn two_adopters_never_get_the_same_heap() {
         w.leave();
         let other = {
             let w = w.clone();
-            thread::spawn(move || !w.idle.adopt().is_null())
+            thread::spawn(move || !w.idle.adopt(Standing::Born).is_null())
         };
-        let mine = !w.idle.adopt().is_null();
+        let mine = !w.idle.adopt(Standing::Born).is_null();
         assert!(mine ^ other.join().unwrap());
     });
 }

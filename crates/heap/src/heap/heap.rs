@@ -11,7 +11,7 @@ use crate::mail::inbox::Inbox;
 use crate::mail::outgoing::Outgoing;
 use crate::map::bin::{Bin, BinGroup, Bins, bin_offset};
 use crate::map::cache::Cache;
-use crate::slab::Slabs;
+use crate::slab::{Borrowed, Slabs};
 use crate::source;
 use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
@@ -24,7 +24,7 @@ use core::sync::atomic::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Standing {
-    /// New: its maker's.
+    /// About to be a thread's, new or adopted.
     Born = 0,
     /// A living thread's.
     Attached = 5,
@@ -131,8 +131,8 @@ impl Heap {
         }
     }
 
-    /// Makes a heap in a span of its own. Null when memory is out.
-    pub fn create() -> *mut Heap {
+    /// Makes a heap in a span of its own, with that standing. Null when memory is out.
+    pub fn create(standing: Standing) -> *mut Heap {
         let bytes = size_of::<Heap>() + STACKS.words * 8;
         let Some((start, clean)) = source::internal(bytes) else { return ptr::null_mut() };
         let heap = start as *mut Heap;
@@ -143,6 +143,7 @@ impl Heap {
             }
             Heap::fill_in(heap);
             (*heap).id = IDS.fetch_add(1, Relaxed) as u32;
+            (*heap).set_standing(standing);
             let mut head = HEAPS.load(Relaxed);
             loop {
                 (*heap).guarded.next.store(head, Relaxed);
@@ -206,6 +207,16 @@ impl Heap {
         unsafe { Cache::new(Heap::bin(h, class)) }
     }
 
+    /// In a forked child whose thread was interrupted with the heap's lock held: has blocks that a thread
+    /// which the child does not have has borrowed come back with the next look at the heap's pages.
+    ///
+    /// # Safety
+    /// `h` is a heap, in such a child.
+    pub unsafe fn abandon_borrowed(h: *mut Heap) {
+        // SAFETY: the caller's contract; no reference is made to what the interrupted code may use.
+        unsafe { Borrowed::abandon(&raw mut (*(*h).guarded.inside.get()).slabs.borrowed) };
+    }
+
     /// What a thread collects for other heaps.
     ///
     /// # Safety
@@ -238,7 +249,8 @@ impl Heap {
         }
     }
 
-    /// Changes who may use the heap. With the lock held, or before anybody else knows the heap.
+    /// Changes who may use the heap. With the lock held, or that of the list which it enters or leaves, or
+    /// before anybody else knows the heap.
     pub fn set_standing(&self, s: Standing) {
         self.guarded.standing.store(s as u32, Relaxed);
     }

@@ -1,7 +1,7 @@
 //! Around a fork: the child gets heaps at rest, and takes over what other threads leave there.
 
 use crate::heap::heap::{Heap, Standing, each_heap};
-use crate::heap::slot::slot;
+use crate::heap::slot::{own, slot};
 use crate::mail::parcel::POOL;
 use crate::map::far::FAR;
 use crate::purge::{layers, policy};
@@ -86,21 +86,23 @@ unsafe fn adopt_into_child(h: *mut Heap, me: *mut Heap) {
     unsafe {
         if (*h).lock().interrupted_here() {
             // This thread's own change, which it may finish.
-            return;
+            return Heap::abandon_borrowed(h);
         }
         (*h).lock().release_after_fork();
-        let attached = (*h).standing() == Standing::Attached;
         let Some(mut locked) = Heap::try_enter(h) else {
             // In the middle of a change by a thread that does not exist here.
             (*h).set_thread(0);
             return (*h).set_standing(Standing::Lost);
         };
         locked.inside().slabs.return_borrowed_by_others();
-        // One that this thread was about to attach or to leave stays its own.
-        if h != me && attached && (*h).thread() != thread::pointer() {
+        // One that this thread was about to attach or to leave stays its own: it has none in its slot then.
+        let left = match (*h).standing() {
+            Standing::Attached => h != me && (*h).thread() != thread::pointer(),
+            Standing::Born => own().is_some(),
+            _ => false,
+        };
+        if left {
             mark_left(&mut locked);
-            (*h).set_thread(0);
-            (*h).set_standing(Standing::Orphan);
             drop(locked);
             IDLE.put(h);
         }

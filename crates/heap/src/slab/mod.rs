@@ -26,6 +26,7 @@ mod pages;
 #[allow(clippy::module_inception)]
 mod slabs;
 
+pub use borrowed::Borrowed;
 pub use near::{Left, dirty_units, give};
 pub use pages::{Found, Pages, Ripe};
 pub use slabs::{Owner, Slabs};

@@ -62,7 +62,11 @@ impl Slabs {
         ripe: &mut Ripe,
         pages: &mut Pages,
     ) -> Found {
-        if !self.borrowed.unit.is_none() {
+        if self.borrowed.is_abandoned() {
+            // SAFETY: the heap is locked.
+            unsafe { self.return_borrowed() };
+        }
+        if self.is_lending() {
             return Found::End;
         }
         for _ in 0..LOOKS {

@@ -1,7 +1,7 @@
 //! Finding or making a thread's heap, and leaving it.
 
 use crate::base::settings;
-use crate::heap::heap::Heap;
+use crate::heap::heap::{Heap, Standing};
 use crate::heap::locked::LockedHeap;
 use crate::heap::post;
 use crate::heap::slot::{AFTER, BEFORE, own, slot};
@@ -12,7 +12,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Heaps of ended threads.
-pub static IDLE: Idle = Idle::new();
+pub static IDLE: Idle = Idle::new(Standing::Orphan);
 static HOOK: ExitHook = ExitHook::new();
 static REGISTERED: AtomicBool = AtomicBool::new(false);
 /// Times a thread's exit hook puts itself off, so that other destructors come first.
@@ -51,8 +51,8 @@ pub fn elsewhere() -> Here {
 fn attach() -> Here {
     // Before the heap is made, for the knobs decide what it gets.
     settings::read();
-    let adopted = IDLE.adopt();
-    let h = if adopted.is_null() { Heap::create() } else { adopted };
+    let adopted = IDLE.adopt(Standing::Born);
+    let h = if adopted.is_null() { Heap::create(Standing::Born) } else { adopted };
     if h.is_null() {
         return elsewhere();
     }

@@ -6,8 +6,12 @@ use crate::heap::locked::LockedHeap;
 use core::ptr;
 
 /// A list of heaps without threads. Nobody waits for another lock with its lock held.
+///
+/// A heap has the list's standing exactly as long as it is in the list. So a fork, which holds the lock,
+/// finds none that is on its way.
 pub struct Idle {
     lock: Lock,
+    standing: Standing,
     first: UnsafeCell<*mut Heap>,
 }
 
@@ -16,21 +20,22 @@ unsafe impl Sync for Idle {}
 
 impl Idle {
     const_fn! {
-        /// An empty list.
-        pub fn new() -> Idle {
-            Idle { lock: Lock::new(), first: UnsafeCell::new(ptr::null_mut()) }
+        /// An empty list of heaps with that standing.
+        pub fn new(standing: Standing) -> Idle {
+            Idle { lock: Lock::new(), standing, first: UnsafeCell::new(ptr::null_mut()) }
         }
     }
 
-    /// Takes a heap over; null when none waits. It is the caller's alone, but for those who settle
-    /// its mail or purge it with its lock held.
-    pub fn adopt(&self) -> *mut Heap {
+    /// Takes a heap over, with another standing; null when none waits. It is the caller's alone, but for
+    /// those who settle its mail or purge it with its lock held.
+    pub fn adopt(&self, standing: Standing) -> *mut Heap {
         let Some(_held) = self.lock.enter() else { return ptr::null_mut() };
         // SAFETY: the lock is held; idle heaps are linked by `next_idle`.
         unsafe {
             let h = *self.first.get();
             if !h.is_null() {
                 *self.first.get() = *(*h).next_idle();
+                (*h).set_standing(standing);
             }
             h
         }
@@ -60,8 +65,6 @@ impl Idle {
             // Interrupted in its own heap, a thread does not end.
             let Some(mut locked) = Heap::enter(h) else { return };
             last(&mut locked);
-            (*h).set_thread(0);
-            (*h).set_standing(Standing::Orphan);
             drop(locked);
             self.put(h);
         }
@@ -70,7 +73,7 @@ impl Idle {
     /// Puts a heap into the list.
     ///
     /// # Safety
-    /// The heap is nobody's, and in no list.
+    /// The heap is the caller's, who uses it no more, or nobody's, and in no list.
     pub unsafe fn put(&self, h: *mut Heap) {
         // A thread that was interrupted here loses the heap.
         if let Some(_held) = self.lock.enter() {
@@ -78,6 +81,8 @@ impl Idle {
             unsafe {
                 *(*h).next_idle() = *self.first.get();
                 *self.first.get() = h;
+                (*h).set_thread(0);
+                (*h).set_standing(self.standing);
             }
         }
     }

@@ -7,7 +7,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// Destroyed first-class heaps.
-pub static RETIRED: Idle = Idle::new();
+pub static RETIRED: Idle = Idle::new(Standing::Retired);
 static LATE: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
 
 /// The heap that serves threads after their exit hook, and signal handlers that interrupted their
@@ -32,15 +32,11 @@ pub fn late() -> Option<*mut Heap> {
 
 /// A heap for everybody, new or used again; `None` when memory is out.
 pub fn make() -> Option<*mut Heap> {
-    let mut h = RETIRED.adopt();
+    let mut h = RETIRED.adopt(Standing::Shared);
     if h.is_null() {
-        h = Heap::create();
+        h = Heap::create(Standing::Shared);
     }
-    // SAFETY: heaps are valid; nobody else uses this one yet.
-    (!h.is_null()).then(|| unsafe {
-        (*h).set_standing(Standing::Shared);
-        h
-    })
+    (!h.is_null()).then_some(h)
 }
 
 /// Keeps a shared heap, which has no blocks, for the next use.
@@ -49,8 +45,5 @@ pub fn make() -> Option<*mut Heap> {
 /// Nobody uses the heap any more.
 pub unsafe fn retire(h: *mut Heap) {
     // SAFETY: the caller's contract.
-    unsafe {
-        (*h).set_standing(Standing::Retired);
-        RETIRED.put(h);
-    }
+    unsafe { RETIRED.put(h) };
 }

@@ -9,6 +9,7 @@ use crate::lock::Lock;
 use crate::mail::inbox::Inbox;
 use crate::mail::parcel::Parcel;
 use crate::map::cache::Cache;
+use crate::slab::borrowed::Borrowed;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize};
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::ptr;
@@ -23,6 +24,10 @@ pub enum Standing {
     Orphan,
     /// Left by a fork in the middle of a change.
     Lost,
+    /// About to be a thread's.
+    Born,
+    /// A destroyed first-class heap.
+    Retired,
 }
 
 /// What the protocols need of a heap.
@@ -141,6 +146,15 @@ impl Heap {
         &self.lock
     }
 
+    /// As in the heap.
+    ///
+    /// # Safety
+    /// `h` is a heap, in a child whose thread holds its lock.
+    pub unsafe fn abandon_borrowed(h: *mut Heap) {
+        // SAFETY: the caller's contract.
+        unsafe { Borrowed::abandon(&raw mut (*(*h).inside.get()).slabs.borrowed) };
+    }
+
     /// As in the heap, with one cache for all classes.
     ///
     /// # Safety
@@ -163,6 +177,8 @@ fn as_standing(word: u32) -> Standing {
     match word {
         0 => Standing::Attached,
         1 => Standing::Orphan,
+        3 => Standing::Born,
+        4 => Standing::Retired,
         _ => Standing::Lost,
     }
 }
