@@ -113,8 +113,8 @@ impl Source {
                 return true;
             }
             drop(locked);
-            match self.opener.begin() {
-                Turn::Reentered => return false,
+            match self.opener.begin(!self.lock.is_lent_here()) {
+                Turn::Reentered | Turn::Taken => return false,
                 Turn::Waited => {}
                 Turn::Mine => {
                     while_opening();

@@ -292,3 +292,16 @@ fn a_handler_that_forks_while_it_opens_units_does_not_wait_for_a_heap() {
         thread.join().unwrap();
     });
 }
+
+/// The other thread has opened units, perhaps, and waits for the lock that this one holds for the fork.
+#[test]
+fn a_fork_handler_that_needs_units_does_not_wait_for_the_thread_that_opens_some() {
+    explore(3, || {
+        attach();
+        let thread = meanwhile(|| assert!(SOURCE.take_new(|| ())));
+        SOURCE.hold_for_fork(true);
+        SOURCE.take_new(|| ());
+        SOURCE.forked_in_parent();
+        thread.join().unwrap();
+    });
+}

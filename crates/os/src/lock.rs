@@ -127,6 +127,11 @@ impl Lock {
         self.0.load(Ordering::Relaxed) & !WAITERS == mine()
     }
 
+    /// True when the calling thread holds the lock for a fork.
+    pub fn is_lent_here(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & !WAITERS == mine() | FORK
+    }
+
     /// True when any thread holds the lock.
     pub fn is_held(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
@@ -153,7 +158,7 @@ impl Lock {
 
     /// Releases the lock, in parent or child, if [`hold_for_fork`](Lock::hold_for_fork) took it.
     pub fn release_after_fork(&self) {
-        if self.0.load(Ordering::Relaxed) & !WAITERS == mine() | FORK {
+        if self.is_lent_here() {
             self.unlock();
         }
     }

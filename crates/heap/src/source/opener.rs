@@ -15,6 +15,8 @@ pub enum Turn {
     Waited,
     /// The calling thread, which was interrupted there.
     Reentered,
+    /// Another does, for which the caller must not wait.
+    Taken,
 }
 
 impl Opener {
@@ -25,12 +27,15 @@ impl Opener {
         }
     }
 
-    /// Makes it the calling thread's turn, or sleeps until the thread whose turn it is has ended.
-    pub fn begin(&self) -> Turn {
+    /// Makes it the calling thread's turn, or sleeps until the thread whose turn it is has ended it. With
+    /// `wait` false it does not sleep: for who holds a lock that the other needs to end its turn, which is
+    /// the source's, lent for a fork.
+    pub fn begin(&self, wait: bool) -> Turn {
         let me = thread::pointer();
         match self.0.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => Turn::Mine,
             Err(other) if other == me => Turn::Reentered,
+            Err(_) if !wait => Turn::Taken,
             Err(other) => {
                 futex_wait_word(&self.0, other, None);
                 Turn::Waited

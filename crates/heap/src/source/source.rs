@@ -56,7 +56,7 @@ pub struct SourceStats {
 
 /// The span source. Its lock comes after every heap's lock.
 pub struct Source {
-    lock: Lock,
+    pub(super) lock: Lock,
     state: UnsafeCell<State>,
     pub(super) opener: Opener,
     /// Spare units handed out.
@@ -218,10 +218,10 @@ impl Source {
     /// Does something to the frontier that takes system calls, as one who opens units does.
     fn change_frontier(&self, change: impl FnOnce(&mut Frontier)) {
         loop {
-            match self.opener.begin() {
+            match self.opener.begin(!self.lock.is_lent_here()) {
                 Turn::Mine => break,
                 Turn::Waited => {}
-                Turn::Reentered => return,
+                Turn::Reentered | Turn::Taken => return,
             }
         }
         if let Some(mut locked) = self.enter() {

@@ -18,7 +18,7 @@ const STEP: usize = 16;
 enum Grown {
     Yes,
     No,
-    /// The calling thread was interrupted while it opened units itself.
+    /// The calling thread was interrupted while it opened units itself, or must not wait for who does.
     Reentered,
 }
 
@@ -213,10 +213,10 @@ impl Source {
     /// Opens units, at least `want` of them, or waits until another thread has opened some.
     #[cold]
     fn grow(&self, want: usize) -> Grown {
-        match self.opener.begin() {
+        match self.opener.begin(!self.lock.is_lent_here()) {
             Turn::Mine => {}
             Turn::Waited => return Grown::Yes,
-            Turn::Reentered => return Grown::Reentered,
+            Turn::Reentered | Turn::Taken => return Grown::Reentered,
         }
         let grown = match self.open(want.next_multiple_of(STEP)) {
             Grown::No => self.open(want),
@@ -239,10 +239,10 @@ impl Source {
         Grown::Yes
     }
 
-    /// Spare units, where the calling thread was interrupted with the lock held.
+    /// Spare units, where the calling thread was interrupted with the lock held, or holds it for a fork.
     #[cold]
     fn take_spare(&self, units: usize, align: usize, kind: Kind) -> Option<Free> {
-        if !self.interrupted_here() || align > 1 {
+        if !(self.interrupted_here() || self.lock.is_lent_here()) || align > 1 {
             return None;
         }
         // Unit 0 is nobody's.
