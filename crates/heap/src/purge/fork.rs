@@ -1,5 +1,6 @@
 //! Around a fork: the child gets heaps at rest, and takes over what other threads leave there.
 
+use crate::base::sync::{AtomicU32, Ordering::Relaxed, process_wide};
 use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::heap::slot::{own, slot};
 use crate::mail::parcel::POOL;
@@ -10,6 +11,12 @@ use crate::thread::attach::{IDLE, mark_left};
 use crate::thread::shared::RETIRED;
 use allod_os::thread;
 
+process_wide! {
+    /// Forks that began inside the one for which this thread holds the locks: in a handler that runs after
+    /// `before`. Changed by that thread only.
+    static NESTED: AtomicU32 = AtomicU32::new(0);
+}
+
 /// Takes every lock, in order, so that the child gets heaps at rest. The locks are lent to this thread:
 /// handlers that run after this one, before the fork or in parent or child, may allocate.
 ///
@@ -17,6 +24,11 @@ use allod_os::thread;
 /// order. It waits only for those whose holders never wait for what it holds; what else it does not
 /// get, the child does not use.
 pub extern "C" fn before() {
+    if layers::COMING.is_lent_here() {
+        // At rest already, and to stay so for the outer fork.
+        NESTED.store(NESTED.load(Relaxed) + 1, Relaxed);
+        return;
+    }
     let source_is_mine = SOURCE.interrupted_here();
     let patient = !is_interrupted();
     layers::COMING.hold_for_fork(patient);
@@ -53,6 +65,10 @@ fn each_usable(mut f: impl FnMut(&Heap)) {
 
 /// Releases the locks in the parent.
 pub extern "C" fn in_parent() {
+    if layers::COMING.is_lent_here() && NESTED.load(Relaxed) > 0 {
+        NESTED.store(NESTED.load(Relaxed) - 1, Relaxed);
+        return;
+    }
     SOURCE.forked_in_parent();
     FAR.lock().release_after_fork();
     POOL.lock().release_after_fork();
@@ -66,6 +82,8 @@ pub extern "C" fn in_parent() {
 
 /// Releases the locks in the child, and makes orphans of the heaps whose threads do not exist there.
 pub extern "C" fn in_child() {
+    // There is nobody else who could change anything before an outer fork.
+    NESTED.store(0, Relaxed);
     SOURCE.forked_in_child();
     // These lists are whole at every moment, so it does not matter where another thread stood.
     POOL.lock().reset_in_child();
