@@ -227,6 +227,7 @@ corner "mprotect fails from the start" timeout -k 2 30 "$work/exhaustion" no-mpr
 corner "posix_memalign leaves ENOMEM" runs "$work/exhaustion" posix_memalign
 corner "RLIMIT_AS lowered by the program: malloc" runs "$work/exhaustion" limit
 corner "RLIMIT_AS lowered by the program: others" runs "$work/exhaustion" limit-others
+corner "RLIMIT_AS of a child lowered: nothing changes" runs "$work/exhaustion" limit-child
 
 # unloading
 unloads() {

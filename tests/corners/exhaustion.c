@@ -9,7 +9,8 @@
  *   no-mprotect     malloc works where mprotect fails with EPERM, from some moment on.
  *   posix_memalign  that fails for want of memory returns ENOMEM and sets errno to it.
  *   limit           RLIMIT_AS lowered by the program itself: malloc goes on, and ends with ENOMEM;
- *   limit-others    threads and mappings of others go on, too. */
+ *   limit-others    threads and mappings of others go on, too;
+ *   limit-child     a limit of another process changes nothing in this one. */
 #define _GNU_SOURCE
 #include "corner.h"
 #include <linux/filter.h>
@@ -165,6 +166,26 @@ static void limit(void) {
     use_300_mb();
 }
 
+static void limit_of_child(void) {
+    struct rlimit limit = {GIB, GIB}, got = {0, 0};
+    free(opaque(malloc(100)));
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        pause();
+        _exit(1);
+    }
+    long before = status_kib("VmSize:");
+    CHECK(prlimit(child, RLIMIT_AS, &limit, NULL) == 0);
+    CHECK(prlimit(child, RLIMIT_AS, NULL, &got) == 0 && got.rlim_cur == GIB);
+    CHECK(status_kib("VmSize:") > before - before / 8);
+    CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+    /* A limit of its own, by its own number, does. */
+    CHECK(prlimit(getpid(), RLIMIT_AS, &limit, NULL) == 0);
+    CHECK(status_kib("VmSize:") <= (long)(GIB >> 10));
+    free(opaque(malloc(10000000)));
+}
+
 static void limit_of_others(void) {
     lower_limit();
     use_300_mb();
@@ -193,6 +214,7 @@ int main(int count, char **arguments) {
     else if (strcmp(what, "posix_memalign") == 0) posix_memalign_fails();
     else if (strcmp(what, "limit") == 0) limit();
     else if (strcmp(what, "limit-others") == 0) limit_of_others();
+    else if (strcmp(what, "limit-child") == 0) limit_of_child();
     else return 2;
     return 0;
 }
