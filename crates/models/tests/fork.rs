@@ -90,7 +90,7 @@ fn child_is_usable() -> usize {
         others += usize::from(h != slot::get());
     });
     assert!(!IDLE.lock().is_held());
-    POOL.take(1);
+    POOL.take();
     SOURCE.filed();
     let next = || Some(IDLE.adopt(Standing::Born)).filter(|h| !h.is_null());
     assert_eq!(std::iter::from_fn(next).count(), others, "heaps without threads are idle");

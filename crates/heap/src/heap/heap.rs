@@ -9,6 +9,7 @@ use crate::heap::counters::{FastCounters, SlowCounters};
 use crate::heap::locked::Inside;
 use crate::mail::inbox::Inbox;
 use crate::mail::outgoing::Outgoing;
+use crate::mail::spares::Spares;
 use crate::map::bin::{Bin, BinGroup, Bins, bin_offset};
 use crate::map::cache::Cache;
 use crate::slab::{Borrowed, Slabs};
@@ -64,6 +65,8 @@ pub struct Guarded {
     pub(super) inside: UnsafeCell<Inside>,
     /// Blocks of other heaps that this thread freed, not yet sent. Owner only, without the lock.
     pub(super) outgoing: UnsafeCell<Outgoing<Heap>>,
+    /// Empty parcels for more of them. Owner only, without the lock.
+    spares: UnsafeCell<Spares>,
     /// Next in the list of all heaps ever made; never changes once set.
     next: AtomicPtr<Heap>,
     /// Next in the list of orphans or of retired heaps.
@@ -121,10 +124,12 @@ impl Heap {
                     caches: [CacheState::new(); CLASSES],
                     budget: 0,
                     left_at: 0,
+                    made_before: 0,
                     pending: ptr::null_mut(),
                     slow: SlowCounters::new(),
                 }),
                 outgoing: UnsafeCell::new(Outgoing::new()),
+                spares: UnsafeCell::new(Spares::new()),
                 next: AtomicPtr::new(ptr::null_mut()),
                 next_idle: UnsafeCell::new(ptr::null_mut()),
             },
@@ -225,6 +230,16 @@ impl Heap {
     pub unsafe fn outgoing<'a>(h: *mut Heap) -> &'a mut Outgoing<Heap> {
         // SAFETY: the caller's contract.
         unsafe { &mut *(*h).guarded.outgoing.get() }
+    }
+
+    /// The empty parcels that a thread keeps.
+    ///
+    /// # Safety
+    /// As for [`outgoing`](Heap::outgoing).
+    #[inline(always)]
+    pub unsafe fn spares<'a>(h: *mut Heap) -> &'a mut Spares {
+        // SAFETY: the caller's contract.
+        unsafe { &mut *(*h).guarded.spares.get() }
     }
 
     /// Parcels that a heap's thread has sent so far.

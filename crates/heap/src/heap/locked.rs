@@ -24,6 +24,8 @@ pub struct Inside {
     pub budget: usize,
     /// Since when the heap has been an orphan with its front caches full; 0 when it is not.
     pub left_at: u32,
+    /// Slabs made when the last turn of purging came by.
+    pub made_before: u64,
     /// Parcels taken out of the inbox and not yet unpacked.
     pub pending: *mut Parcel,
     /// Counters of the slow path.

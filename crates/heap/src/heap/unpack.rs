@@ -50,6 +50,7 @@ impl LockedHeap<'_> {
 
     /// Unpacks all parcels that have arrived into the slabs, for an owner that does not do it.
     pub fn settle_mail(&mut self) {
+        let mut count = 0;
         let (mut first, mut last): (*mut Parcel, *mut Parcel) = (ptr::null_mut(), ptr::null_mut());
         while let Some(parcel) = self.next_parcel() {
             // SAFETY: taken parcels are ours; their blocks were the heap's when they were freed.
@@ -63,6 +64,7 @@ impl LockedHeap<'_> {
                 }
                 (*parcel).next = first;
             }
+            count += 1;
             if last.is_null() {
                 last = parcel;
             }
@@ -70,7 +72,7 @@ impl LockedHeap<'_> {
         }
         if !first.is_null() {
             // SAFETY: the parcels are empty, ours, and linked.
-            unsafe { POOL.put(first, last) };
+            unsafe { POOL.put_few(first, last, count) };
         }
     }
 
@@ -78,8 +80,10 @@ impl LockedHeap<'_> {
     unsafe fn keep_parcel(&mut self, parcel: *mut Parcel) {
         // SAFETY: the parcel is ours; in a thread's own slow path its outgoing mail may be touched.
         unsafe {
-            if own() != Some(self.heap()) || !Heap::outgoing(self.heap()).keep(parcel) {
-                POOL.put(parcel, parcel);
+            if own() == Some(self.heap()) {
+                Heap::spares(self.heap()).keep(parcel);
+            } else {
+                POOL.put_few(parcel, parcel, 1);
             }
         }
     }

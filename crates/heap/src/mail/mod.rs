@@ -20,7 +20,9 @@
 //! | `parcel` | parcels, and the pool of empty ones |
 //! | `inbox` | parcels that have arrived |
 //! | `outgoing` | parcels that a thread is filling |
+//! | `spares` | empty parcels that a thread keeps |
 
 pub mod inbox;
 pub mod outgoing;
 pub mod parcel;
+pub mod spares;

@@ -1,16 +1,15 @@
 //! Parcels that a thread is filling, one for each of the heaps it has freed blocks of lately.
 
-use crate::mail::parcel::{PARCEL, POOL, Parcel};
+use crate::mail::parcel::{PARCEL, Parcel};
+use crate::mail::spares::Spares;
 use core::ptr;
 use core::sync::atomic::{Ordering::Release, compiler_fence};
 
 /// Heaps for which a thread collects blocks at once. Heaps have ids in the order of their making, so
-/// those in use at a time rarely share a slot.
-const SLOTS: usize = 64;
+/// those in use at a time share a slot only where there are more than these.
+const SLOTS: usize = 256;
 /// A parcel is sent early when its blocks add up to this many bytes.
 const PARCEL_BYTES: usize = 256 * 1024;
-/// Empty parcels a thread keeps.
-const SPARES: usize = 32;
 
 /// A parcel to be sent, and to whom.
 pub struct Sending<T> {
@@ -28,8 +27,6 @@ struct Slot<T> {
 /// What a thread collects for others. Zero bytes are nothing collected. The owner's only.
 pub struct Outgoing<T> {
     slots: [Slot<T>; SLOTS],
-    spare: *mut Parcel,
-    spares: usize,
     sent: u64,
 }
 
@@ -38,8 +35,6 @@ impl<T> Outgoing<T> {
     pub const fn new() -> Outgoing<T> {
         Outgoing {
             slots: [const { Slot { to: ptr::null_mut(), parcel: ptr::null_mut() } }; SLOTS],
-            spare: ptr::null_mut(),
-            spares: 0,
             sent: 0,
         }
     }
@@ -68,12 +63,20 @@ impl<T> Outgoing<T> {
     /// Collects a block of `bytes` bytes for the heap that room was made for. A full parcel is to be
     /// sent. An error when there is no memory for a parcel.
     #[inline]
-    pub fn add(&mut self, id: u32, p: *mut u8, bytes: usize) -> Result<Option<Sending<T>>, ()> {
-        let index = id as usize % SLOTS;
-        if self.slots[index].parcel.is_null() {
-            self.slots[index].parcel = self.new_parcel().ok_or(())?;
+    pub fn add(
+        &mut self,
+        id: u32,
+        p: *mut u8,
+        bytes: usize,
+        spares: &mut Spares,
+    ) -> Result<Option<Sending<T>>, ()> {
+        let slot = &mut self.slots[id as usize % SLOTS];
+        if slot.parcel.is_null() {
+            slot.parcel = spares.take();
+            if slot.parcel.is_null() {
+                return Err(());
+            }
         }
-        let slot = &mut self.slots[index];
         // SAFETY: a parcel that is being filled is this thread's, and has room for one more.
         unsafe {
             let parcel = slot.parcel;
@@ -93,27 +96,6 @@ impl<T> Outgoing<T> {
         }
     }
 
-    #[cold]
-    fn new_parcel(&mut self) -> Option<*mut Parcel> {
-        if self.spare.is_null() {
-            self.spare = POOL.take(SPARES / 2);
-            self.spares = SPARES / 2;
-        }
-        let parcel = self.spare;
-        if parcel.is_null() {
-            return None;
-        }
-        self.spares = self.spares.saturating_sub(1);
-        // SAFETY: spare parcels are this thread's.
-        unsafe {
-            self.spare = (*parcel).next;
-            (*parcel).count = 0;
-            (*parcel).bytes = 0;
-        }
-        compiler_fence(Release);
-        Some(parcel)
-    }
-
     /// The next parcel that is not full yet; none when all have been sent.
     pub fn take_any(&mut self) -> Option<Sending<T>> {
         let slot = self.slots.iter_mut().find(|slot| !slot.parcel.is_null())?;
@@ -127,20 +109,5 @@ impl<T> Outgoing<T> {
     pub fn sent(outgoing: *const Outgoing<T>) -> *const u64 {
         // SAFETY: only the address is computed.
         unsafe { &raw const (*outgoing).sent }
-    }
-
-    /// Keeps an empty parcel for later. False when there are enough.
-    ///
-    /// # Safety
-    /// The parcel is the caller's and in no list.
-    pub unsafe fn keep(&mut self, parcel: *mut Parcel) -> bool {
-        if self.spares >= SPARES {
-            return false;
-        }
-        // SAFETY: the caller's contract.
-        unsafe { (*parcel).next = self.spare };
-        self.spare = parcel;
-        self.spares += 1;
-        true
     }
 }

@@ -4,17 +4,21 @@ use crate::base::layout::UNIT;
 use crate::base::sync::Ordering::Relaxed;
 use crate::base::sync::{AtomicU32, AtomicU64, Lock, UnsafeCell, const_fn, process_wide};
 use crate::source;
+use allod_os::lock::Held;
 use core::ptr;
 
 /// Pointers in a parcel; a parcel fills 512 bytes.
 pub const PARCEL: usize = 61;
 
-/// A batch of freed blocks on its way to their owner.
+/// Parcels in the smallest bundle of empty ones.
+pub const LEAST_BUNDLE: u32 = 16;
+
+/// A batch of freed blocks on its way to their owner; or an empty one, in a bundle.
 #[repr(C)]
 pub struct Parcel {
-    /// Next parcel in an inbox or a list of empty ones.
+    /// Next parcel in an inbox or a bundle.
     pub next: *mut Parcel,
-    /// Blocks in `items`.
+    /// Blocks in `items`; in the first parcel of a bundle, parcels in the bundle.
     pub count: u32,
     /// Parcels from this one to the end of the inbox, roughly.
     pub depth: AtomicU32,
@@ -33,9 +37,15 @@ impl Parcel {
         // SAFETY: the caller's contract; `count` never exceeds the array.
         unsafe { &(&(*parcel).items)[..(*parcel).count as usize] }
     }
+
+    /// Where the first parcel of a bundle in the pool keeps the next bundle.
+    fn next_bundle(bundle: *mut Parcel) -> *mut *mut Parcel {
+        // SAFETY: only the address is computed.
+        unsafe { (&raw mut (*bundle).items).cast() }
+    }
 }
 
-/// Empty parcels, shared by all threads.
+/// Empty parcels in bundles, shared by all threads. A bundle changes hands whole, whatever its size.
 pub struct Pool {
     lock: Lock,
     first: UnsafeCell<*mut Parcel>,
@@ -63,36 +73,80 @@ impl Pool {
         }
     }
 
-    /// Takes up to `n` linked empty parcels; null when memory is out.
-    pub fn take(&self, n: usize) -> *mut Parcel {
-        let Some(held) = self.lock.enter() else { return ptr::null_mut() };
-        self.locked.store(self.locked.load(Relaxed) + 1, Relaxed);
+    /// Takes a bundle of empty parcels; null when memory is out.
+    pub fn take(&self) -> *mut Parcel {
+        let Some(held) = self.enter() else { return ptr::null_mut() };
         // SAFETY: the lock is held; pooled parcels are nobody's.
         unsafe {
             let first = self.first.get();
-            if (*first).is_null() {
+            let bundle = *first;
+            if bundle.is_null() {
                 // The source may open memory, which takes a while.
                 drop(held);
-                return carve(n, self);
+                return carve(self);
             }
-            split(&mut *first, n)
+            *first = *Parcel::next_bundle(bundle);
+            bundle
         }
     }
 
-    /// Puts empty parcels back, from `first` to `last`.
+    /// Takes one empty parcel; null when memory is out.
+    pub fn take_one(&self) -> *mut Parcel {
+        let parcel = self.take();
+        // SAFETY: the bundle is the caller's; the rest of it is returned.
+        unsafe {
+            if !parcel.is_null() && !(*parcel).next.is_null() {
+                let rest = (*parcel).next;
+                (*rest).count = (*parcel).count - 1;
+                self.put(rest);
+            }
+        }
+        parcel
+    }
+
+    /// Puts a bundle back.
     ///
     /// # Safety
-    /// The parcels are the caller's, linked by `next`, and in no list.
-    pub unsafe fn put(&self, first: *mut Parcel, last: *mut Parcel) {
-        // A thread that was interrupted here loses the parcel.
-        if let Some(_held) = self.lock.enter() {
-            self.locked.store(self.locked.load(Relaxed) + 1, Relaxed);
-            // SAFETY: the lock is held; the parcels are ours.
+    /// The bundle is the caller's.
+    pub unsafe fn put(&self, bundle: *mut Parcel) {
+        // A thread that was interrupted here loses the parcels.
+        if let Some(_held) = self.enter() {
+            // SAFETY: the lock is held; the parcels are the caller's.
             unsafe {
-                (*last).next = *self.first.get();
+                *Parcel::next_bundle(bundle) = *self.first.get();
+                *self.first.get() = bundle;
+            }
+        }
+    }
+
+    /// Puts `count` parcels back, linked from `first` to `last`, in one bundle with others that came alone.
+    ///
+    /// # Safety
+    /// The parcels are the caller's, and in no list.
+    pub unsafe fn put_few(&self, first: *mut Parcel, last: *mut Parcel, count: u32) {
+        // As above.
+        if let Some(_held) = self.enter() {
+            // SAFETY: the lock is held; the parcels are the caller's.
+            unsafe {
+                let top = *self.first.get();
+                (*first).count = count;
+                if !top.is_null() && (*top).count < LEAST_BUNDLE {
+                    (*last).next = top;
+                    (*first).count += (*top).count;
+                    *Parcel::next_bundle(first) = *Parcel::next_bundle(top);
+                } else {
+                    (*last).next = ptr::null_mut();
+                    *Parcel::next_bundle(first) = top;
+                }
                 *self.first.get() = first;
             }
         }
+    }
+
+    fn enter(&self) -> Option<Held<'_>> {
+        let held = self.lock.enter()?;
+        self.locked.store(self.locked.load(Relaxed) + 1, Relaxed);
+        Some(held)
     }
 
     /// The pool's lock, for a fork.
@@ -101,40 +155,23 @@ impl Pool {
     }
 }
 
-/// Takes up to `n` parcels off the front of a list that is not empty.
-unsafe fn split(list: &mut *mut Parcel, n: usize) -> *mut Parcel {
-    let taken = *list;
-    let mut last = taken;
-    // SAFETY: the caller's list is linked by `next`.
-    unsafe {
-        for _ in 1..n {
-            if (*last).next.is_null() {
-                break;
-            }
-            last = (*last).next;
-        }
-        *list = (*last).next;
-        (*last).next = ptr::null_mut();
-    }
-    taken
-}
-
-/// Cuts a fresh span into linked parcels: `n` for the caller, the rest for the pool. Null when
-/// memory is out.
+/// Cuts a fresh span into bundles: one for the caller, the rest for the pool. Null when memory is out.
 #[cold]
-fn carve(n: usize, pool: &Pool) -> *mut Parcel {
+fn carve(pool: &Pool) -> *mut Parcel {
+    const EACH: usize = LEAST_BUNDLE as usize;
+    const PARCELS: usize = UNIT / size_of::<Parcel>();
     let Some((start, _)) = source::internal(UNIT) else { return ptr::null_mut() };
     let parcel = |i: usize| (start + i * size_of::<Parcel>()) as *mut Parcel;
-    let last = UNIT / size_of::<Parcel>() - 1;
-    for i in 0..=last {
-        // SAFETY: the unit is fresh and ours.
-        unsafe { (*parcel(i)).next = if i < last { parcel(i + 1) } else { ptr::null_mut() } };
+    for i in (0..PARCELS).rev() {
+        let is_last = (i + 1) % EACH == 0;
+        // SAFETY: the unit is fresh and ours; the parcels behind this one are a bundle by now.
+        unsafe {
+            (*parcel(i)).next = if is_last { ptr::null_mut() } else { parcel(i + 1) };
+            (*parcel(i)).count = LEAST_BUNDLE;
+            if i % EACH == 0 && i > 0 {
+                pool.put(parcel(i));
+            }
+        }
     }
-    let mut all = parcel(0);
-    // SAFETY: the list is ours, and longer than any thread keeps.
-    unsafe {
-        let taken = split(&mut all, n);
-        pool.put(all, parcel(last));
-        taken
-    }
+    parcel(0)
 }

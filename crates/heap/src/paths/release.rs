@@ -116,7 +116,7 @@ pub unsafe fn free_locked(h: *mut Heap, p: *mut u8) {
 /// Frees a block of a heap in whose middle the calling thread was interrupted: by mail.
 #[cold]
 unsafe fn free_later(h: *mut Heap, p: *mut u8) {
-    let parcel = POOL.take(1);
+    let parcel = POOL.take_one();
     // Without memory for a parcel, the block is lost.
     if !parcel.is_null() {
         // SAFETY: a parcel of our own; heaps are never freed.
@@ -136,7 +136,7 @@ unsafe fn free_remote(me: *mut Heap, to: *mut Heap, class: Class, p: *mut u8) {
         if let Some(displaced) = Heap::outgoing(me).make_room(id, to) {
             send(displaced);
         }
-        match Heap::outgoing(me).add(id, p, class.size()) {
+        match Heap::outgoing(me).add(id, p, class.size(), Heap::spares(me)) {
             Ok(None) => {}
             Ok(Some(full)) => send(full),
             Err(()) => free_locked(to, p),

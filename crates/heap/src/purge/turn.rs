@@ -11,6 +11,10 @@ use crate::thread::attach::send_all;
 /// Runs kept near that are given to the span source in one hold of the heap's lock.
 const RUNS_PER_HOLD: usize = 16;
 
+/// A heap that makes slabs keeps what is near for this many times the delay: where many threads share few
+/// processors, one that is busy may not come to a run for longer than the delay.
+const BUSY: u32 = 8;
+
 /// Gives back what is older than `delay` milliseconds. True while something younger waits.
 pub fn turn(delay: u32) -> bool {
     let now = settings::now();
@@ -38,6 +42,14 @@ fn empty_orphan(locked: &mut LockedHeap<'_>, now: u32, delay: u32) -> bool {
     false
 }
 
+/// For how long a heap keeps near what it does not use; asked once in each turn.
+fn near_delay(locked: &mut LockedHeap<'_>, delay: u32) -> u32 {
+    let inside = locked.inside();
+    let made = inside.slabs.made;
+    let is_busy = core::mem::replace(&mut inside.made_before, made) != made;
+    if is_busy { delay.saturating_mul(BUSY).min(i32::MAX as u32) } else { delay }
+}
+
 /// Settles the mail of a heap and gives back what is ripe in it; waits for its lock if it `must`.
 /// Returns the bytes given back, and whether something too young for it remains.
 fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
@@ -46,6 +58,7 @@ fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
     let mut bytes = 0;
     let mut left = usize::MAX;
     let mut near = Left::Nothing;
+    let mut delay_near = None;
     let mut pages = Pages::none();
     loop {
         // SAFETY: heaps are never freed.
@@ -62,7 +75,8 @@ fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
             if (*h).standing() == Standing::Orphan {
                 waiting |= empty_orphan(&mut locked, now, delay);
             }
-            near = locked.inside().slabs.near.give_old(now, delay, RUNS_PER_HOLD);
+            let delay_near = *delay_near.get_or_insert_with(|| near_delay(&mut locked, delay));
+            near = locked.inside().slabs.near.give_old(now, delay_near, RUNS_PER_HOLD);
             left = left.min(locked.inside().slabs.len());
             locked.inside().slabs.borrow_ripe(&mut left, &mut ripe, &mut pages)
         };

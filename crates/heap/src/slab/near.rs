@@ -3,7 +3,7 @@
 //! Runs of 1 to 64 units (4 MiB), by length, the newest first, for the next slabs. What there is no room
 //! for pushes the oldest out to the span source, and so does the purger when a run has waited for
 //! the decay. A run that is cut leaves its rest here. The room doubles when a run is missed after
-//! others were pushed out, and halves when runs grow old: so it is as large as what the heap frees
+//! others were pushed out, and shrinks by what grows old: so it is as large as what the heap frees
 //! and takes again in turn.
 
 use crate::base::class::MOST_UNITS;
@@ -174,12 +174,13 @@ impl Near {
             if unit.is_none() {
                 return Left::Nothing;
             }
+            let span = MAP.span(unit);
             // SAFETY: a listed run is the heap's.
-            let stamp = unsafe { (*Span::run(MAP.span(unit))).stamp };
+            let (stamp, units) = unsafe { ((*Span::run(span)).stamp, (*span).units as usize) };
             if (now.wrapping_sub(stamp) as i32) < delay as i32 {
                 return Left::Young;
             }
-            self.room /= 2;
+            self.room = self.room.saturating_sub(units * UNIT);
             self.give_oldest();
         }
         Left::Old

@@ -20,8 +20,8 @@ struct ClassSlabs {
     current: Unit,
     /// The other slabs with free blocks.
     partial: List<BySort>,
-    /// Units in the next slab; 0 for the least. Doubles with each new slab, halves with each that
-    /// goes.
+    /// Units in the next slab, rounded up to a power of two so that what one class leaves near is what
+    /// another takes; 0 for the least. Doubles with each new slab, halves with each that goes.
     units: u8,
     /// What all slabs of the class have together.
     sum: Sum,
@@ -175,7 +175,8 @@ impl Slabs {
     unsafe fn new_slab(&mut self, owner: Owner, class: Class) -> Unit {
         let info = class.info();
         let least = info.least_units as usize;
-        let mut units = (self.classes[class.index()].units as usize).max(least);
+        let wanted = (self.classes[class.index()].units as usize).max(least);
+        let mut units = wanted.next_power_of_two();
         let (unit, dirty) = loop {
             if let Some(found) = self.near.take(units, Kind::Slab) {
                 break found;

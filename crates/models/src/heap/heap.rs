@@ -7,7 +7,7 @@ use crate::futex::Word;
 use crate::heap::locked::Inside;
 use crate::lock::Lock;
 use crate::mail::inbox::Inbox;
-use crate::mail::parcel::Parcel;
+use crate::mail::parcel::{POOL, Parcel};
 use crate::map::cache::Cache;
 use crate::slab::borrowed::Borrowed;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize};
@@ -61,16 +61,17 @@ process_wide! {
     static UNITS: AtomicUsize = AtomicUsize::new(1);
 }
 
-/// A thread's parcels for others: it keeps none.
-pub struct Outgoing;
+/// A thread's empty parcels: it keeps none.
+pub struct Spares;
 
-impl Outgoing {
+impl Spares {
     /// As in the heap.
     ///
     /// # Safety
-    /// None.
-    pub unsafe fn keep(&mut self, _: *mut Parcel) -> bool {
-        false
+    /// As in the heap.
+    pub unsafe fn keep(&mut self, parcel: *mut Parcel) {
+        // SAFETY: the caller's contract.
+        unsafe { POOL.put_few(parcel, parcel, 1) };
     }
 }
 
@@ -168,8 +169,8 @@ impl Heap {
     ///
     /// # Safety
     /// None.
-    pub unsafe fn outgoing(_: *mut Heap) -> Outgoing {
-        Outgoing
+    pub unsafe fn spares(_: *mut Heap) -> Spares {
+        Spares
     }
 }
 
