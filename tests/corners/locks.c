@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-enum { THREADS = 64, MOST_OWN = 200, EXCHANGE = 256, WARM_SECONDS = 2, SECONDS = 2 };
+enum { THREADS = 64, MOST_OWN = 200, EXCHANGE = 256, SECONDS = 2 };
+/* Warm is who has done that much, or has had that long: a machine may be busy with other things. */
+enum { WARM_OPERATIONS = 20 * 1000 * 1000, WARM_SECONDS = 15 };
 
 /* What a program does. */
 struct shape {
@@ -112,10 +114,11 @@ static void join_all(const pthread_t *threads) {
     atomic_store(&done, false);
 }
 
-/* Runs windows of a shape for some seconds; returns locks per 1,000 operations. */
-static double run_for(const struct shape *s, double time, const char *name) {
+/* Runs windows of a shape for some seconds at least, then on until it has done `enough` operations or had
+ * `most` seconds; returns locks per 1,000 operations. */
+static double run_for(const struct shape *s, double enough, double most, const char *name) {
     static pthread_t threads[THREADS];
-    double end = seconds() + time, operations = 0;
+    double start = seconds(), operations = 0;
     struct counts before = shared_locks();
     if (!s->comes_and_goes) start_all(threads);
     do {
@@ -124,7 +127,7 @@ static double run_for(const struct shape *s, double time, const char *name) {
         pthread_barrier_wait(&barrier);
         operations += 2.0 * THREADS * s->steps;
         if (s->comes_and_goes) join_all(threads);
-    } while (seconds() < end);
+    } while (seconds() < start + SECONDS || (operations < enough && seconds() < start + most));
     struct counts after = shared_locks();
     if (!s->comes_and_goes) join_all(threads);
     double source = (double)(after.source - before.source) * 1000 / operations;
@@ -138,8 +141,8 @@ static double run_for(const struct shape *s, double time, const char *name) {
 static bool run(const struct shape *s) {
     shape = s;
     CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
-    run_for(s, WARM_SECONDS, "warming");
-    double locks = run_for(s, SECONDS, "warm   ");
+    run_for(s, WARM_OPERATIONS, WARM_SECONDS, "warming");
+    double locks = run_for(s, 0, 0, "warm   ");
     for (int i = 0; i < EXCHANGE; i++) free(atomic_exchange(&exchange[i], NULL));
     pthread_barrier_destroy(&barrier);
     return locks <= 1;

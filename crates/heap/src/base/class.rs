@@ -18,8 +18,8 @@ pub const MEDIUM_LIMIT: usize = 1024 * 1024;
 pub const SMALL_ENTRIES: usize = SMALL_LIMIT / 16 + 1;
 /// Classes above this size have slabs of many units,
 const LONG_SLABS_FROM: usize = 32 * 1024;
-/// and classes above this one slabs of one block: few are in use at once, in many sizes.
-const SINGLE_FROM: usize = 512 * 1024;
+/// and classes above this one caches of two blocks: few are in use at once, in many sizes.
+const FEW_FROM: usize = 512 * 1024;
 /// Units in the longest slab.
 pub const MOST_UNITS: usize = 64;
 /// Blocks in a slab at most, one bit each.
@@ -171,7 +171,7 @@ const fn least_units(size: usize) -> usize {
 
 /// Units of the longest slab: some dozen blocks, so that slabs come and go rarely.
 const fn most_units(size: usize) -> usize {
-    if size <= 1024 || size > SINGLE_FROM {
+    if size <= 1024 {
         return least_units(size);
     }
     let most = if size <= LONG_SLABS_FROM { 16 } else { MOST_UNITS };
@@ -180,7 +180,7 @@ const fn most_units(size: usize) -> usize {
 
 const fn info(class: usize) -> ClassInfo {
     let size = size_of_class(class);
-    let (first_cap, max_cap) = if size > SINGLE_FROM {
+    let (first_cap, max_cap) = if size > FEW_FROM {
         (1, 2)
     } else if size > 128 * 1024 {
         (1, 8)
