@@ -27,7 +27,6 @@
 use crate::base::layout::{MAP_BYTES, UNIT, UNIT_SHIFT, Unit};
 use crate::map::bin::Bin;
 use crate::map::record::Span;
-use core::mem::offset_of;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed, Ordering::Release, fence};
 
 /// Where the window is; all zero until the first allocation.
@@ -53,7 +52,8 @@ pub static MAP: Map = Map {
 
 impl Map {
     /// Offset of the limit in the map, for assembly.
-    pub const LIMIT_OFFSET: usize = offset_of!(Map, limit);
+    #[cfg(target_arch = "x86_64")]
+    pub const LIMIT_OFFSET: usize = core::mem::offset_of!(Map, limit);
 
     /// The address of unit 0, and the number of the unit that holds `p` counted from there.
     #[inline(always)]
