@@ -144,6 +144,21 @@ static void statistics_count_what_is_held(void) {
     CHECK(allod_stats_get(&after) == 0 && after.large_bytes == before.large_bytes);
 }
 
+static void statistics_tell_of_shared_locks_and_of_what_is_kept_near(void) {
+    allod_stats before, after;
+    void *blocks[8];
+    before.record_size = after.record_size = sizeof before;
+    allod_purge(ALLOD_PURGE_PROCESS);
+    CHECK(allod_stats_get(&before) == 0);
+    for (int i = 0; i < 8; i++) CHECK((blocks[i] = malloc(900000)) != NULL);
+    for (int i = 0; i < 8; i++) free(blocks[i]);
+    free(malloc(50 << 20));
+    CHECK(allod_stats_get(&after) == 0);
+    CHECK(after.source_locks > before.source_locks);
+    CHECK(after.pool_locks >= before.pool_locks && after.lock_waits >= before.lock_waits);
+    CHECK(after.near_bytes > before.near_bytes && after.near_bytes <= after.span_bytes);
+}
+
 static void statistics_fill_no_more_than_there_is_room_for(void) {
     allod_stats stats;
     memset(&stats, 0x55, sizeof stats);
@@ -195,6 +210,7 @@ int main(void) {
     heaps_are_destroyed_whole();
     purging_gives_memory_back();
     statistics_count_what_is_held();
+    statistics_tell_of_shared_locks_and_of_what_is_kept_near();
     statistics_fill_no_more_than_there_is_room_for();
     report_is_written_to_a_descriptor();
     owner_of_tells_what_an_address_is();

@@ -56,6 +56,10 @@ pub struct StatsRecord {
     flushes: u64,
     parcels_sent: u64,
     parcels_received: u64,
+    near_bytes: u64,
+    source_locks: u64,
+    pool_locks: u64,
+    lock_waits: u64,
 }
 
 impl StatsRecord {
@@ -82,6 +86,10 @@ impl StatsRecord {
             flushes: stats.slow.flushes,
             parcels_sent: stats.slow.parcels_sent,
             parcels_received: stats.slow.parcels_received,
+            near_bytes: stats.near_bytes as u64,
+            source_locks: stats.source_locks,
+            pool_locks: stats.pool_locks,
+            lock_waits: stats.lock_waits,
         }
     }
 }

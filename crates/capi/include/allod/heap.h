@@ -161,6 +161,10 @@ typedef struct allod_stats {
     uint64_t flushes;          /* front caches emptied into slabs */
     uint64_t parcels_sent;     /* batches of blocks sent back to the threads that own them */
     uint64_t parcels_received;
+    uint64_t near_bytes;       /* kept near by heaps for their next blocks, resident or not */
+    uint64_t source_locks;     /* times the lock of the span source was taken */
+    uint64_t pool_locks;       /* times the lock of the pool of parcels was taken */
+    uint64_t lock_waits;       /* times a thread went to sleep on any lock of Allod's */
 } allod_stats;
 
 /* Fills `*stats`, whose record_size must be set to sizeof(allod_stats) first; a library older than the
