@@ -320,3 +320,8 @@ corner "64 threads churn over all sizes" runs "$work/churn"
 for shape in magnitudes magnitudes-passed sizes sizes-many come-and-go; do
     corner "64 threads rarely take a shared lock: $shape" runs "$work/locks" $shape
 done
+
+# threads that go idle
+corner "an idle thread sends what it has freed: handed out" runs "$work/parcels" handed-out
+corner "an idle thread sends what it has freed: purged" runs "$work/parcels" purged
+corner "10,000 idle threads cost a turn nothing" runs "$work/parcels" turns

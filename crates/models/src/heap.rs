@@ -6,6 +6,8 @@ pub mod heap;
 pub mod locked;
 #[path = "../../heap/src/heap/post.rs"]
 pub mod post;
+#[path = "../../heap/src/heap/stirred.rs"]
+pub mod stirred;
 #[path = "../../heap/src/heap/unpack.rs"]
 mod unpack;
 

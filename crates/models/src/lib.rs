@@ -10,6 +10,8 @@
 //! | `os/lock` | one holder at a time; no sleeper is forgotten; who re-enters is told so; a lock that is lent for a fork excludes others |
 //! | `heap/mail/inbox`, `parcel` | of what two threads push nothing is lost, nothing comes twice |
 //! | `heap/heap/post`, `unpack`, `heap/thread/idle` | a heap that changes hands meanwhile loses no block |
+//! | `heap/mail/lease` | a thread and the helper never touch unsent parcels at once; each finds what the other left |
+//! | `heap/heap/stirred` | of what changes, nothing is left out of the next turns |
 //! | `heap/purge/helper` | no freed memory waits beside a sleeping helper; none runs between `stop` and `allow` |
 //! | `heap/slab/pages`, `bitmap` | pages are given back only while their blocks are borrowed |
 //! | `heap/source/opener`, `waiting`, `purging` | nobody waits for ever for units; what was freed meanwhile is filed once |

@@ -2,6 +2,8 @@
 
 #[path = "../../heap/src/mail/inbox.rs"]
 pub mod inbox;
+#[path = "../../heap/src/mail/lease.rs"]
+pub mod lease;
 #[path = "../../heap/src/mail/parcel.rs"]
 pub mod parcel;
 

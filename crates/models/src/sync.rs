@@ -11,6 +11,17 @@ pub const SPINS: u32 = 1;
 /// As small, so that a fork goes on without a lock soon.
 pub const FORK_SPINS: u32 = 2;
 
+/// As costly as the heavy one: what the processors do, not what they cost.
+pub fn light_barrier() {
+    loom::sync::atomic::fence(Ordering::SeqCst);
+}
+
+/// A full barrier of the calling thread; every other thread's is in `light_barrier`.
+pub fn heavy_barrier() -> bool {
+    loom::sync::atomic::fence(Ordering::SeqCst);
+    true
+}
+
 /// Nothing is counted.
 pub fn count_wait() {}
 

@@ -11,11 +11,13 @@
 //! | [`futex`] | sleeping until a word of memory changes |
 //! | [`lock`] | a lock of one word on the futex that knows its owner |
 //! | [`lock_waits`] | how often threads slept on such locks |
+//! | [`barrier`] | memory barriers that cost one side nothing |
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |
 //! | [`env`](mod@env) | reading environment variables without allocating |
 #![no_std]
 
+pub mod barrier;
 pub mod clock;
 pub mod env;
 pub mod futex;

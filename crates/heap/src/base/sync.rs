@@ -1,6 +1,7 @@
 //! What the protocols between threads are made of. `crates/models` puts loom's parts in their place
 //! and explores the files that its `lib.rs` lists in every interleaving.
 
+pub use allod_os::barrier::light_barrier;
 pub use allod_os::futex::{futex_wait, futex_wait_word, futex_wake, futex_wake_word};
 pub use allod_os::lock::Lock;
 pub use core::cell::UnsafeCell;

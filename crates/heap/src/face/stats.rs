@@ -10,6 +10,7 @@ use crate::map::bin::Bin;
 use crate::map::far::FAR;
 use crate::map::record::{Kind, Span};
 use crate::map::span_map::MAP;
+use crate::purge::turn::TURNS;
 use crate::source::SOURCE;
 use allod_os::io;
 use core::fmt::{self, Write};
@@ -78,6 +79,10 @@ pub struct Stats {
     pub pool_locks: u64,
     /// Times a thread went to sleep on any lock of Allod's.
     pub lock_waits: u64,
+    /// Turns of giving memory back.
+    pub turns: u64,
+    /// Heaps looked at in these turns.
+    pub heaps_looked_at: u64,
     /// Slow-path counters of all heaps.
     pub slow: SlowCounters,
     /// By size class.
@@ -119,6 +124,8 @@ pub fn snapshot() -> Stats {
         source_locks: from_source.locked.load(Relaxed),
         pool_locks: POOL.locked.load(Relaxed),
         lock_waits: allod_os::lock_waits(),
+        turns: TURNS.taken.load(Relaxed),
+        heaps_looked_at: TURNS.heaps.load(Relaxed),
         slow: SlowCounters::new(),
         classes: [ClassStats::default(); CLASSES],
     };
@@ -218,6 +225,7 @@ pub fn print(out: &mut dyn Write) -> fmt::Result {
         "  shared locks     span source {} times, pool of parcels {}, {} waits",
         s.source_locks, s.pool_locks, s.lock_waits
     )?;
+    writeln!(out, "  giving back      {} turns, {} heaps looked at", s.turns, s.heaps_looked_at)?;
     writeln!(
         out,
         "  band     size     slabs KiB       in use       cached  allocations        frees"

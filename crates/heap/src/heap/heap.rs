@@ -7,7 +7,9 @@ use crate::base::layout::units_for;
 use crate::heap::caches::{CacheState, GROWTH_BUDGET};
 use crate::heap::counters::{FastCounters, SlowCounters};
 use crate::heap::locked::Inside;
+use crate::heap::stirred::{Mark, Marked, Stirred};
 use crate::mail::inbox::Inbox;
+use crate::mail::lease::Lease;
 use crate::mail::outgoing::Outgoing;
 use crate::mail::spares::Spares;
 use crate::map::bin::{Bin, BinGroup, Bins, bin_offset};
@@ -63,7 +65,11 @@ pub struct Guarded {
     /// Parcels of blocks that other threads freed.
     pub(super) inbox: Inbox,
     pub(super) inside: UnsafeCell<Inside>,
-    /// Blocks of other heaps that this thread freed, not yet sent. Owner only, without the lock.
+    /// Whether the purger has to look at the heap.
+    mark: Mark<Heap>,
+    /// Who may touch `outgoing`.
+    lease: Lease,
+    /// Blocks of other heaps that this thread freed, not yet sent. Without the lock.
     pub(super) outgoing: UnsafeCell<Outgoing<Heap>>,
     /// Empty parcels for more of them. Owner only, without the lock.
     spares: UnsafeCell<Spares>,
@@ -101,6 +107,8 @@ const STACKS: Stacks = {
 
 /// All heaps ever made, linked by `next`. They are reused, never freed.
 static HEAPS: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
+/// Heaps that the purger has to look at.
+pub static STIRRED: Stirred<Heap> = Stirred::new();
 static IDS: AtomicUsize = AtomicUsize::new(1);
 
 impl Heap {
@@ -128,6 +136,8 @@ impl Heap {
                     pending: ptr::null_mut(),
                     slow: SlowCounters::new(),
                 }),
+                mark: Mark::new(),
+                lease: Lease::new(),
                 outgoing: UnsafeCell::new(Outgoing::new()),
                 spares: UnsafeCell::new(Spares::new()),
                 next: AtomicPtr::new(ptr::null_mut()),
@@ -225,17 +235,32 @@ impl Heap {
     /// What a thread collects for other heaps.
     ///
     /// # Safety
-    /// `h` is the calling thread's own, and no other reference from here is in use.
+    /// The caller has the heap's lease, and no other reference from here is in use.
     #[inline(always)]
     pub unsafe fn outgoing<'a>(h: *mut Heap) -> &'a mut Outgoing<Heap> {
         // SAFETY: the caller's contract.
         unsafe { &mut *(*h).guarded.outgoing.get() }
     }
 
+    /// True while a heap's thread has collected what is not sent.
+    ///
+    /// # Safety
+    /// `h` is a heap.
+    pub unsafe fn has_unsent(h: *mut Heap) -> bool {
+        // SAFETY: heaps are never freed; the word is atomic.
+        unsafe { (*Outgoing::open((*h).guarded.outgoing.get())).load(Relaxed) > 0 }
+    }
+
+    /// Who may touch what a thread collects for other heaps.
+    #[inline]
+    pub fn lease(&self) -> &Lease {
+        &self.guarded.lease
+    }
+
     /// The empty parcels that a thread keeps.
     ///
     /// # Safety
-    /// As for [`outgoing`](Heap::outgoing).
+    /// `h` is the calling thread's own, and no other reference from here is in use.
     #[inline(always)]
     pub unsafe fn spares<'a>(h: *mut Heap) -> &'a mut Spares {
         // SAFETY: the caller's contract.
@@ -295,6 +320,13 @@ impl Heap {
     /// The heap's lock, for a fork.
     pub fn lock(&self) -> &Lock {
         &self.guarded.lock
+    }
+}
+
+impl Marked for Heap {
+    #[inline]
+    fn mark(&self) -> &Mark<Heap> {
+        &self.guarded.mark
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::base::class::{CLASSES, Class};
 use crate::heap::caches::CacheState;
 use crate::heap::counters::{self, SlowCounters};
-use crate::heap::heap::{Heap, Standing};
+use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::mail::parcel::Parcel;
 use crate::map::bin::{Bin, heap_and_class};
 use crate::map::cache::Cache;
@@ -106,6 +106,13 @@ impl LockedHeap<'_> {
         Owner { heap: self.heap.cast(), bin: |heap, class| Heap::bin(heap.cast(), class) }
     }
 
+    /// Has the purger look at the heap in its next turn.
+    #[inline]
+    pub fn stir(&self) {
+        // SAFETY: heaps are never freed.
+        STIRRED.add(unsafe { &*self.heap });
+    }
+
     /// Keeps misuse to be reported once the lock is released.
     #[inline]
     pub fn note(&mut self, fault: Option<Fault>) {
@@ -122,6 +129,7 @@ impl LockedHeap<'_> {
     pub unsafe fn refill(&mut self, class: Class) -> *mut u8 {
         // SAFETY: the caller's contract.
         unsafe {
+            self.stir();
             self.inside().slow.refills += 1;
             if !(*self.heap).inbox().is_empty() || !self.inside().pending.is_null() {
                 self.receive(class);
@@ -205,6 +213,7 @@ impl LockedHeap<'_> {
     /// # Safety
     /// Every pointer lies in a unit with a front cache's bin.
     pub unsafe fn give(&mut self, blocks: &[*mut u8]) {
+        self.stir();
         let owner = self.owner();
         // SAFETY: the heap is locked; the caller's contract.
         let fault = unsafe { self.inside().slabs.give(owner, blocks) };

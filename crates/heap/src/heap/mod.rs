@@ -24,6 +24,7 @@
 //! | `counters` | what is counted |
 //! | `post` | sending a parcel |
 //! | `slot` | which heap a thread uses |
+//! | `stirred` | heaps that the purger has to look at |
 
 pub mod caches;
 pub mod counters;
@@ -32,4 +33,5 @@ pub mod heap;
 pub mod locked;
 pub mod post;
 pub mod slot;
+pub mod stirred;
 mod unpack;

@@ -1,6 +1,6 @@
 //! Sending a parcel to a heap that may have no thread any more.
 
-use crate::heap::heap::{Heap, Standing};
+use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::mail::parcel::Parcel;
 
 /// An inbox this deep is unpacked by a sender when its owner does not.
@@ -18,6 +18,7 @@ pub unsafe fn deliver(to: *mut Heap, parcel: *mut Parcel) {
     // SAFETY: the caller's contract; heaps are never freed; mail is settled with the lock held.
     unsafe {
         let depth = (*to).inbox().push(parcel);
+        STIRRED.add_unlocked(&*to);
         let unattended = (*to).standing() != Standing::Attached;
         if (unattended || depth > DEEP_INBOX)
             && let Some(mut locked) = Heap::try_enter(to)

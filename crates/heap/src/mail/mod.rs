@@ -20,9 +20,11 @@
 //! | `parcel` | parcels, and the pool of empty ones |
 //! | `inbox` | parcels that have arrived |
 //! | `outgoing` | parcels that a thread is filling |
+//! | `lease` | whether the thread or the helper may touch them |
 //! | `spares` | empty parcels that a thread keeps |
 
 pub mod inbox;
+pub mod lease;
 pub mod outgoing;
 pub mod parcel;
 pub mod spares;

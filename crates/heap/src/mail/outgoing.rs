@@ -3,7 +3,7 @@
 use crate::mail::parcel::{PARCEL, Parcel};
 use crate::mail::spares::Spares;
 use core::ptr;
-use core::sync::atomic::{Ordering::Release, compiler_fence};
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::Release, compiler_fence};
 
 /// Heaps for which a thread collects blocks at once. Heaps have ids in the order of their making, so
 /// those in use at a time share a slot only where there are more than these.
@@ -19,14 +19,29 @@ pub struct Sending<T> {
     pub parcel: *mut Parcel,
 }
 
+/// What became of a block that is to be collected.
+pub enum Added<T> {
+    /// It is in a parcel with others.
+    More,
+    /// It is the first in its parcel.
+    First,
+    /// Its parcel is full now, and to be sent.
+    Full(Sending<T>),
+    /// There is no memory for a parcel.
+    Not,
+}
+
 struct Slot<T> {
     to: *mut T,
     parcel: *mut Parcel,
 }
 
-/// What a thread collects for others. Zero bytes are nothing collected. The owner's only.
+/// What a thread collects for others. Zero bytes are nothing collected. Touched by
+/// whoever has the lease.
 pub struct Outgoing<T> {
     slots: [Slot<T>; SLOTS],
+    /// Slots with a parcel. Read by the helper, too.
+    open: AtomicU32,
     sent: u64,
 }
 
@@ -35,8 +50,13 @@ impl<T> Outgoing<T> {
     pub const fn new() -> Outgoing<T> {
         Outgoing {
             slots: [const { Slot { to: ptr::null_mut(), parcel: ptr::null_mut() } }; SLOTS],
+            open: AtomicU32::new(0),
             sent: 0,
         }
+    }
+
+    fn count_open(&self, change: u32) {
+        self.open.store(self.open.load(Relaxed).wrapping_add(change), Relaxed);
     }
 
     /// Makes room for blocks of the heap `to` with this id: a parcel for another heap in the same
@@ -57,24 +77,19 @@ impl<T> Outgoing<T> {
             return None;
         }
         self.sent += 1;
+        self.count_open(u32::MAX);
         Some(displaced)
     }
 
-    /// Collects a block of `bytes` bytes for the heap that room was made for. A full parcel is to be
-    /// sent. An error when there is no memory for a parcel.
+    /// Collects a block of `bytes` bytes for the heap that room was made for.
     #[inline]
-    pub fn add(
-        &mut self,
-        id: u32,
-        p: *mut u8,
-        bytes: usize,
-        spares: &mut Spares,
-    ) -> Result<Option<Sending<T>>, ()> {
+    pub fn add(&mut self, id: u32, p: *mut u8, bytes: usize, spares: &mut Spares) -> Added<T> {
         let slot = &mut self.slots[id as usize % SLOTS];
-        if slot.parcel.is_null() {
+        let starts = slot.parcel.is_null();
+        if starts {
             slot.parcel = spares.take();
             if slot.parcel.is_null() {
-                return Err(());
+                return Added::Not;
             }
         }
         // SAFETY: a parcel that is being filled is this thread's, and has room for one more.
@@ -91,8 +106,15 @@ impl<T> Outgoing<T> {
             (*parcel).count += 1;
             (*parcel).bytes += bytes;
             let to = slot.to;
-            self.sent += u64::from(full);
-            Ok(full.then_some(Sending { to, parcel }))
+            if starts || full {
+                self.sent += u64::from(full);
+                self.count_open(u32::from(starts).wrapping_sub(u32::from(full)));
+            }
+            match (full, starts) {
+                (true, _) => Added::Full(Sending { to, parcel }),
+                (false, true) => Added::First,
+                (false, false) => Added::More,
+            }
         }
     }
 
@@ -102,7 +124,14 @@ impl<T> Outgoing<T> {
         let parcel = core::mem::replace(&mut slot.parcel, ptr::null_mut());
         let to = slot.to;
         self.sent += 1;
+        self.count_open(u32::MAX);
         Some(Sending { to, parcel })
+    }
+
+    /// Where it is counted how many parcels are not full yet.
+    pub fn open(outgoing: *const Outgoing<T>) -> *const AtomicU32 {
+        // SAFETY: only the address is computed.
+        unsafe { &raw const (*outgoing).open }
     }
 
     /// Where it is counted how many parcels were taken out to be sent.

@@ -2,10 +2,10 @@
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::heap::counters;
-use crate::heap::heap::{Heap, Standing};
+use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::heap::post;
 use crate::heap::slot::slot;
-use crate::mail::outgoing::Sending;
+use crate::mail::outgoing::{Added, Sending};
 use crate::mail::parcel::POOL;
 use crate::map::bin::{Bin, FREE, heap_and_class};
 use crate::map::far::FAR;
@@ -130,16 +130,24 @@ unsafe fn free_later(h: *mut Heap, p: *mut u8) {
 
 /// Puts a block of another thread's into the parcel for its owner.
 unsafe fn free_remote(me: *mut Heap, to: *mut Heap, class: Class, p: *mut u8) {
-    // SAFETY: `me` is the thread's own heap, and so is its outgoing mail.
+    // SAFETY: `me` is the thread's own heap, and the lease is for its outgoing mail.
     unsafe {
         let id = (*to).id;
-        if let Some(displaced) = Heap::outgoing(me).make_room(id, to) {
+        let Some(lease) = (*me).lease().begin() else { return free_locked(to, p) };
+        let displaced = Heap::outgoing(me).make_room(id, to);
+        let added = Heap::outgoing(me).add(id, p, class.size(), Heap::spares(me));
+        drop(lease);
+        if let Some(displaced) = displaced {
             send(displaced);
         }
-        match Heap::outgoing(me).add(id, p, class.size(), Heap::spares(me)) {
-            Ok(None) => {}
-            Ok(Some(full)) => send(full),
-            Err(()) => free_locked(to, p),
+        match added {
+            Added::More => {}
+            Added::First => {
+                STIRRED.add_unlocked(&*me);
+                policy::note_unsent();
+            }
+            Added::Full(full) => send(full),
+            Added::Not => free_locked(to, p),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Around a fork: the child gets heaps at rest, and takes over what other threads leave there.
 
 use crate::base::sync::{AtomicU32, Ordering::Relaxed, process_wide};
-use crate::heap::heap::{Heap, Standing, each_heap};
+use crate::heap::heap::{Heap, STIRRED, Standing, each_heap};
 use crate::heap::slot::{own, slot};
 use crate::mail::parcel::POOL;
 use crate::map::far::FAR;
@@ -94,6 +94,12 @@ pub extern "C" fn in_child() {
     // SAFETY: the child has one thread. A front cache that a fork caught between the two stores of a
     // fast path loses one block at most.
     each_heap(|h| unsafe { adopt_into_child(h, me) });
+    STIRRED.forked();
+    // SAFETY: as above.
+    each_heap(|h| unsafe {
+        STIRRED.add_again(&*h);
+        (*h).lease().forked(h == me);
+    });
     policy::forked();
     layers::each(|layer| (layer.in_child)());
     layers::COMING.reset_in_child();

@@ -15,6 +15,7 @@
 //! | `helper` | when the helper works, sleeps and ends |
 //! | `policy` | when there is to be one |
 //! | `turn` | one turn of giving back |
+//! | `unsent` | parcels of threads that are idle |
 
 pub mod fork;
 pub mod helper;
@@ -22,3 +23,4 @@ pub mod hooks;
 pub mod layers;
 pub mod policy;
 pub mod turn;
+mod unsent;

@@ -7,8 +7,8 @@
 //! threads may not make.
 
 use crate::base::settings;
-use crate::purge::helper::Helper;
-use crate::purge::turn::turn;
+use crate::purge::helper::{Helper, WAKE_AFTER};
+use crate::purge::turn::{helpers_turn, turn};
 use crate::source::SOURCE;
 use allod_os::io::{exit, pid};
 use allod_os::thread::{is_sandboxed, only_helper_is_left, pause, spawn_helper};
@@ -48,6 +48,14 @@ fn note_freed_while_idle(bytes: usize) {
     // Where there is to be a helper, the next slow path that allocates starts it.
     if HELPER.note(bytes) && !(is_wanted() && is_possible()) {
         take_turn_now_and_then();
+    }
+}
+
+/// Told when a thread begins a parcel. Wakes the helper, which sends it should the thread go idle.
+#[inline]
+pub fn note_unsent() {
+    if !HELPER.is_awake() && !HELPER.is_absent() {
+        HELPER.note(WAKE_AFTER);
     }
 }
 
@@ -104,11 +112,11 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
     loop {
         let delay = settings::PURGE_DELAY_MS.get();
         HELPER.nap(u64::from(delay / 5).clamp(10, 1000));
-        if !HELPER.must_leave() && !turn(delay) {
+        if !HELPER.must_leave() && !helpers_turn(delay) {
             if SOURCE.used_bytes() < END_BELOW && HELPER.end() {
                 return ptr::null_mut();
             }
-            HELPER.sleep(|| turn(delay), end_if_alone);
+            HELPER.sleep(|| helpers_turn(delay), end_if_alone);
         }
         if HELPER.must_leave() {
             HELPER.gone();

@@ -1,12 +1,15 @@
 //! One turn of giving memory back.
 
 use crate::base::settings;
-use crate::heap::heap::{Heap, Standing, each_heap};
+use crate::heap::heap::{Heap, STIRRED, Standing, each_heap};
 use crate::heap::locked::LockedHeap;
 use crate::heap::slot::own;
+use crate::heap::stirred::Taken;
+use crate::purge::unsent;
 use crate::slab::{Found, Left, Pages, Ripe};
 use crate::source::SOURCE;
 use crate::thread::attach::send_all;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Runs kept near that are given to the span source in one hold of the heap's lock.
 const RUNS_PER_HOLD: usize = 16;
@@ -15,11 +18,45 @@ const RUNS_PER_HOLD: usize = 16;
 /// processors, one that is busy may not come to a run for longer than the delay.
 const BUSY: u32 = 8;
 
-/// Gives back what is older than `delay` milliseconds. True while something younger waits.
+/// Turns taken so far, and heaps looked at in them.
+pub struct Turns {
+    /// Turns.
+    pub taken: AtomicU64,
+    /// Heaps.
+    pub heaps: AtomicU64,
+}
+
+/// What turns have cost.
+pub static TURNS: Turns = Turns { taken: AtomicU64::new(0), heaps: AtomicU64::new(0) };
+
+/// Gives back what is older than `delay` milliseconds. True while something younger waits. Looks at heaps
+/// only in which something has changed or waits.
 pub fn turn(delay: u32) -> bool {
+    visit(STIRRED.take_all(), delay)
+}
+
+/// The helper's turn, which also sends what idle threads have not.
+pub fn helpers_turn(delay: u32) -> bool {
+    let stirred = STIRRED.take_all();
+    let unsent = unsent::send(|| stirred.heaps());
+    visit(stirred, delay) || unsent
+}
+
+fn visit(stirred: Taken<Heap>, delay: u32) -> bool {
     let now = settings::now();
     let mut waiting = false;
-    each_heap(|h| waiting |= purge_heap(h, now, delay, false).1);
+    TURNS.taken.fetch_add(1, Relaxed);
+    for h in stirred {
+        TURNS.heaps.fetch_add(1, Relaxed);
+        let waits = purge_heap(h, now, delay, false).1;
+        waiting |= waits;
+        // SAFETY: heaps are never freed.
+        unsafe {
+            if waits || Heap::has_unsent(h) {
+                STIRRED.add_unlocked(&*h);
+            }
+        }
+    }
     while SOURCE.purge_oldest(now, delay).is_some() {}
     waiting || SOURCE.has_dirty()
 }

@@ -89,6 +89,7 @@ unsafe extern "C" fn on_thread_exit(left: *mut c_void) {
 
 /// Notes when a heap's thread ended, so that the purger can empty it later.
 pub fn mark_left(locked: &mut LockedHeap<'_>) {
+    locked.stir();
     locked.inside().left_at = settings::now().max(1);
 }
 
@@ -99,7 +100,12 @@ pub fn mark_left(locked: &mut LockedHeap<'_>) {
 pub unsafe fn send_all(me: *mut Heap) {
     // SAFETY: the caller's contract; a parcel that was taken out is ours until it is delivered.
     unsafe {
-        while let Some(sending) = Heap::outgoing(me).take_any() {
+        loop {
+            // Where the helper wants them it sends them, in this turn or the next.
+            let Some(lease) = (*me).lease().begin() else { return };
+            let next = Heap::outgoing(me).take_any();
+            drop(lease);
+            let Some(sending) = next else { return };
             post::deliver(sending.to, sending.parcel);
         }
     }

@@ -5,8 +5,10 @@ use crate::base::layout::Unit;
 use crate::base::sync::{UnsafeCell, process_wide};
 use crate::futex::Word;
 use crate::heap::locked::Inside;
+use crate::heap::stirred::{Mark, Marked, Stirred};
 use crate::lock::Lock;
 use crate::mail::inbox::Inbox;
+use crate::mail::lease::Lease;
 use crate::mail::parcel::{POOL, Parcel};
 use crate::map::cache::Cache;
 use crate::slab::borrowed::Borrowed;
@@ -38,7 +40,15 @@ pub struct Heap {
     pub(crate) inside: UnsafeCell<Inside>,
     pub(crate) cache: UnsafeCell<Vec<*mut u8>>,
     next: AtomicPtr<Heap>,
+    mark: Mark<Heap>,
+    lease: Lease,
     next_idle: UnsafeCell<*mut Heap>,
+}
+
+impl Marked for Heap {
+    fn mark(&self) -> &Mark<Heap> {
+        &self.mark
+    }
 }
 
 struct Made(*mut Heap);
@@ -52,6 +62,10 @@ impl Drop for Made {
 
 process_wide! {
     static HEAPS: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
+}
+process_wide! {
+    /// As in the heap.
+    pub static STIRRED: Stirred<Heap> = Stirred::new();
 }
 process_wide! {
     static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
@@ -95,6 +109,8 @@ impl Heap {
             inside: UnsafeCell::new(inside),
             cache: UnsafeCell::new(cache),
             next: AtomicPtr::new(ptr::null_mut()),
+            mark: Mark::new(),
+            lease: Lease::new(),
             next_idle: UnsafeCell::new(ptr::null_mut()),
         }));
         MADE.lock().unwrap().push(Made(heap));
@@ -130,6 +146,11 @@ impl Heap {
     /// No thread's, in the models.
     pub fn thread(&self) -> usize {
         0
+    }
+
+    /// As in the heap.
+    pub fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     /// As in the heap.
