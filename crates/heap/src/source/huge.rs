@@ -45,11 +45,11 @@ const SAMPLES: usize = 4;
 /// Units in use in the samples without which nothing is concluded: 1 MiB.
 const LEAST_SAMPLED: usize = PIECE / 2;
 /// Units taken in small pages between two looks, after a dense one.
-const LOOK_AFTER: usize = PIECE;
+const LOOK_AFTER: usize = PIECE / 2;
 /// And at most, after many that were not.
 const LOOK_AFTER_AT_MOST: usize = 32 * PIECE;
 /// Pieces that may be made huge after a look: a quarter of the heap, within these bounds.
-const GRANTED_AT_LEAST: usize = 4;
+const GRANTED_AT_LEAST: usize = 8;
 const GRANTED_AT_MOST: usize = 32;
 
 /// A request that takes longer than this has stalled, in microseconds: about ten times what clearing takes.
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn a_dense_program_gets_more_each_time_and_is_looked_at_again() {
         let mut policy = with_samples();
-        for most in [4, 8, 16, 25, 25, 25] {
+        for most in [8, 16, 25, 25, 25] {
             assert!(matches!(policy.plan(LARGE, 0), Plan::Look(_)));
             policy.looked(true, LARGE);
             let mut pieces = 0;
