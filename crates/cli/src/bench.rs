@@ -21,7 +21,7 @@ pub enum Suite {
 pub struct Heap {
     #[command(flatten)]
     choice: Choice,
-    /// Under two minutes: a quarter of the work, 5 rounds
+    /// Under two minutes: a quarter of the work, 6 rounds
     #[arg(long)]
     quick: bool,
     /// The allocator the others are compared with
@@ -62,7 +62,7 @@ fn run_heap(args: &Heap) -> Result<(), Failure> {
     args.choice.check_json()?;
     let workloads = heap::workloads(&args.only).map_err(Failure::usage)?;
     let (subjects, baseline) = args.choice.subjects(&args.subjects, &args.baseline)?;
-    let (runs, scale) = if args.quick { (5, 0.25) } else { (10, 1.0) };
+    let (runs, scale) = if args.quick { (6, 0.25) } else { (10, 1.0) };
     let processors = std::thread::available_parallelism().map_or(2, usize::from).max(2);
     let request = Request {
         subjects: &subjects,

@@ -13,7 +13,7 @@ pub struct Frame {
     /// Under two minutes: fewer and shorter rounds
     #[arg(long)]
     quick: bool,
-    /// Rounds that count [default: 15, or 5 with --quick]
+    /// Rounds that count [default: 15, or 6 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
     /// The subject the others are compared with
@@ -41,7 +41,7 @@ pub fn run(args: &Frame) -> Result<(), Failure> {
     if !(0.0..100.0).contains(&args.threshold) {
         return Err(Failure::usage("--threshold wants a number from 0 to 100".into()));
     }
-    let (runs, sample_ms) = if args.quick { (5, 2.0) } else { (15, 5.0) };
+    let (runs, sample_ms) = if args.quick { (6, 2.0) } else { (15, 5.0) };
     let request = Request {
         only: args.only.clone(),
         baseline: args.baseline.clone(),

@@ -14,7 +14,7 @@ pub struct Region {
     /// Rounds that count; each runs every subject once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
-    /// 5 rounds, without the workloads of ten million objects
+    /// 6 rounds, without the workloads of ten million objects
     #[arg(long)]
     quick: bool,
     /// Only these workloads
@@ -27,7 +27,7 @@ pub struct Region {
 
 /// Runs the suite and prints its tables.
 pub fn run(args: &Region) -> Result<(), Failure> {
-    let rounds = args.runs.unwrap_or(if args.quick { 5 } else { 10 }) as usize;
+    let rounds = args.runs.unwrap_or(if args.quick { 6 } else { 10 }) as usize;
     let suite = region::suite(args.quick).rounds(rounds).baseline("typed");
     let suite = suite.only(&args.only).map_err(Failure::usage)?;
     let progress = Progress::new();

@@ -5,6 +5,7 @@ use crate::model::Report;
 use crate::process::{End, Launch, Output, Used};
 use crate::samples::Samples;
 use crate::schedule;
+use crate::stats::FEWEST;
 use crate::subject::Subject;
 use crate::table::{Table, digits, mebibytes};
 use std::ffi::OsString;
@@ -153,10 +154,11 @@ pub fn table(request: &Request, report: &Report) -> String {
     text += &format!(
         "Medians of {} interleaved rounds after a warm-up. \"times faster\" compares wall time with {}, \
          round by round:\nabove 1 is better. GO and NO-GO: beyond ±{} % with the whole interval on \
-         that side of 1.\n",
+         that side of 1; EQUIVALENT: the whole\ninterval within that; else UNDECIDED, as with fewer than {} rounds.\n",
         request.runs,
         request.baseline,
-        request.threshold * 100.0
+        request.threshold * 100.0,
+        FEWEST
     );
     for failure in report.failures.iter().filter(|f| f.suite == WALL) {
         text += &format!("{} failed: the program {}.\n", failure.subject, failure.reason);

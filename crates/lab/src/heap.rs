@@ -10,7 +10,7 @@ use crate::model::Report;
 use crate::process::{End, Launch, Output, Used, quiet_processor};
 use crate::samples::Samples;
 use crate::schedule;
-use crate::stats::median;
+use crate::stats::{FEWEST, median};
 use crate::subject::{Subject, field, same_file};
 use crate::suite_table::SuiteTable;
 use std::ffi::OsString;
@@ -29,7 +29,7 @@ pub const QUANTILES: [&str; 5] = ["p50", "p99", "p99.9", "p99.99", "longest"];
 pub const NULL: &str = "null";
 
 /// Rounds of the workload that idles for a second each time.
-const IDLE_ROUNDS: usize = 3;
+const IDLE_ROUNDS: usize = FEWEST;
 
 /// A workload of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -327,7 +327,8 @@ impl Measured {
             table.time()
         );
         text += &format!(
-            "Times faster than {}: above 1 is better; + GO and - NO-GO at ±{} %.\n\n{}\n",
+            "Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
+             nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
             request.baseline,
             request.threshold * 100.0,
             table.ratios()

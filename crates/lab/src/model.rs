@@ -52,9 +52,9 @@ pub struct Comparison {
     pub baseline: String,
     /// How many times faster than the baseline; above 1 is better.
     pub ratio: f64,
-    /// Bootstrap 95 % interval of the ratio.
+    /// 95 % interval of the ratio.
     pub ci95: [f64; 2],
-    /// GO, NEUTRAL or NO-GO.
+    /// GO, NO-GO, EQUIVALENT or UNDECIDED.
     pub verdict: Verdict,
 }
 
@@ -147,10 +147,10 @@ mod tests {
             workload: "pairs-16".into(),
             subject: "allod".into(),
             unit: "ns/op".into(),
-            summary: summary(&[1.0, 2.0, 3.0]),
+            summary: summary(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
             peak_rss_kib: Some(1024),
         });
-        let ratio = compare(&[2.0, 4.0, 6.0], &[1.0, 2.0, 3.0], 0.01);
+        let ratio = compare(&[2.0, 4.0, 6.0, 4.0, 8.0, 2.0], &[1.0, 2.0, 3.0, 2.0, 4.0, 1.0], 0.01);
         report.comparisons.push(Comparison::new("heap", "pairs-16", "allod", "system", ratio));
         report
     }

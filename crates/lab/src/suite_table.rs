@@ -2,7 +2,7 @@
 
 use crate::model::Report;
 use crate::samples::{GEOMETRIC_MEAN, Samples};
-use crate::stats::{Verdict, geometric_mean};
+use crate::stats::geometric_mean;
 use crate::table::{Table, digits, mebibytes, nanoseconds};
 
 /// One suite of a report, as tables show it.
@@ -80,8 +80,8 @@ impl<'a> SuiteTable<'a> {
         table
     }
 
-    /// Times faster than the baseline, with the geometric mean and its interval; `+` marks GO and
-    /// `-` NO-GO.
+    /// Times faster than the baseline, with the geometric mean and its interval; `+` marks GO, `-`
+    /// NO-GO and `=` EQUIVALENT.
     pub fn ratios(&self) -> Table {
         let mut table = self.ratio_rows();
         if self.workloads.len() > 1 {
@@ -164,12 +164,7 @@ impl<'a> SuiteTable<'a> {
             let Some(c) = self.report.comparison(suite, workload, subject) else {
                 return "lost ".into();
             };
-            let mark = match c.verdict {
-                Verdict::Go => '+',
-                Verdict::Neutral => ' ',
-                Verdict::NoGo => '-',
-            };
-            format!("{}{mark}", digits(c.ratio))
+            format!("{}{}", digits(c.ratio), c.verdict.mark())
         };
         std::iter::once(name.to_owned()).chain(self.subjects.iter().map(cell)).collect()
     }
@@ -182,9 +177,9 @@ mod tests {
 
     fn report() -> Report {
         let mut s = Samples::new("heap", "ns/op");
-        s.cell("a", "base").costs = vec![4.0; 3];
-        s.cell("a", "fast").costs = vec![2.0; 3];
-        s.cell("b", "base").costs = vec![1.0; 3];
+        s.cell("a", "base").costs = vec![4.0; 6];
+        s.cell("a", "fast").costs = vec![2.0; 6];
+        s.cell("b", "base").costs = vec![1.0; 6];
         s.cell("b", "fast").failure = Some("crashed".into());
         let mut report = Report::new();
         s.report_to(&mut report, "base", 0.01);

@@ -4,7 +4,7 @@
 
 use allod_lab::process::{End, Launch, Output};
 use allod_lab::schedule::interleaved;
-use allod_lab::stats::{Ratio, compare, geometric, median, paired};
+use allod_lab::stats::{Ratio, compare, geometric, log_ratios, median};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,7 +50,7 @@ fn table(costs: &[Costs], show: impl Fn(f64) -> String) -> String {
         text += &line(program, ratios, &format!("1 ({})", show(median(base))));
     }
     let means = (0..BASELINE).map(|subject| {
-        let pairs = |costs: &Costs| paired(&costs[BASELINE], &costs[subject]);
+        let pairs = |costs: &Costs| log_ratios(&costs[BASELINE], &costs[subject]);
         geometric(&costs.iter().map(pairs).collect::<Vec<_>>(), 0.01)
     });
     text + &line("geometric mean", means, "1")

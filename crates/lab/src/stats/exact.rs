@@ -1,0 +1,87 @@
+//! The exact interval of a median.
+//!
+//! Of n independent numbers, each lies below the true median with probability ½, so how many do is
+//! binomial, whatever the distribution is. The k-th smallest and the k-th greatest number therefore
+//! enclose the median with a probability that is known exactly: this inverts the sign test. It needs
+//! no resampling, no symmetry and no finite variance. With fewer than six numbers even the least and
+//! the greatest enclose the median in less than 95 % of all cases, so that nothing can be claimed.
+
+/// The fewest numbers for which a 95 % interval exists.
+pub const FEWEST: usize = 6;
+
+/// The 95 % interval of the median; below [`FEWEST`] numbers their whole range, which is less certain.
+///
+/// ```
+/// use allod_lab::stats::exact::median_interval;
+/// assert_eq!(median_interval(&[5.0, 1.0, 2.0, 3.0, 4.0, 6.0]), [1.0, 6.0]);
+/// // From nine numbers on, the outermost ones are left out.
+/// assert_eq!(median_interval(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 900.0]), [2.0, 8.0]);
+/// ```
+pub fn median_interval(numbers: &[f64]) -> [f64; 2] {
+    if numbers.is_empty() {
+        return [f64::NAN; 2];
+    }
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let left_out = left_out(sorted.len());
+    [sorted[left_out], sorted[sorted.len() - 1 - left_out]]
+}
+
+/// How many of `n` numbers an interval may leave out at each end and still hold in 95 % of all cases.
+fn left_out(n: usize) -> usize {
+    // P(exactly k of n lie below the median), as a logarithm, since 2⁻ⁿ is too small for a float.
+    let mut log_probability = -(n as f64) * std::f64::consts::LN_2;
+    let mut missed = 0.0;
+    let mut k: usize = 0;
+    loop {
+        missed += 2.0 * log_probability.exp();
+        if missed > 0.05 {
+            return k.saturating_sub(1);
+        }
+        log_probability += ((n - k) as f64 / (k + 1) as f64).ln();
+        k += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::simulated::{Noise, share_of};
+
+    /// The ranks of published tables of the sign test, two-sided, 5 %.
+    #[test]
+    fn ranks_are_those_of_the_sign_test() {
+        let published =
+            [(5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (20, 5), (25, 7), (50, 17)];
+        for (n, k) in published {
+            assert_eq!(left_out(n), k, "{n}");
+        }
+        assert_eq!(left_out(10_000), 4901);
+    }
+
+    /// Known distributions: the interval holds the true median as often as it says, whatever they are.
+    #[test]
+    fn interval_covers_the_true_median_of_every_distribution() {
+        for noise in [Noise::Even, Noise::Normal, Noise::Skewed, Noise::HeavyTails] {
+            for n in [6, 7, 10, 25, 60] {
+                let covered = share_of(4000, n as u64, |rng| {
+                    let numbers: Vec<f64> = (0..n).map(|_| noise.draw(rng)).collect();
+                    let [low, high] = median_interval(&numbers);
+                    low <= noise.median() && noise.median() <= high
+                });
+                // The exact probability is 95.0 to 99.3 % for these n; 4000 trials know it to ±0.7 %.
+                assert!((0.943..=0.996).contains(&covered), "{noise:?}, {n}: {covered}");
+            }
+        }
+    }
+
+    #[test]
+    fn five_numbers_do_not_reach_95_percent() {
+        let covered = share_of(4000, 5, |rng| {
+            let numbers: Vec<f64> = (0..5).map(|_| Noise::Normal.draw(rng)).collect();
+            let [low, high] = median_interval(&numbers);
+            low <= 0.0 && 0.0 <= high
+        });
+        assert!((0.92..0.95).contains(&covered), "{covered}");
+    }
+}

@@ -1,0 +1,25 @@
+//! The statistics of the laboratory: summaries, paired ratios with intervals, verdicts.
+//!
+//! Arms are measured in rounds, one observation per arm and round, so that whatever disturbs the
+//! machine for a while disturbs all of them. A **paired ratio** divides the baseline's cost by the
+//! arm's cost *of the same round*; the reported ratio is the median over the rounds, on the
+//! logarithmic scale, where twice as fast and half as fast lie equally far from 1. Above 1 is better.
+//!
+//! - [`summary`]: what a list of numbers says by itself;
+//! - [`exact`]: the interval of a median, which holds whatever the distribution is;
+//! - [`bootstrap`]: intervals of what is computed from several rows, such as a geometric mean;
+//! - [`compare`], [`geometric`]: ratios with their intervals;
+//! - [`Verdict`]: what follows from an interval and a threshold.
+
+pub mod bootstrap;
+pub mod exact;
+mod ratio;
+#[cfg(test)]
+mod simulated;
+mod summary;
+mod verdict;
+
+pub use exact::FEWEST;
+pub use ratio::{Ratio, compare, geometric, log_ratios};
+pub use summary::{Summary, geometric_mean, mean, median, stddev, summary};
+pub use verdict::Verdict;

@@ -1,0 +1,182 @@
+//! Paired ratios: how many times better than the baseline, and how sure that is.
+
+use super::bootstrap;
+use super::exact::{FEWEST, median_interval};
+use super::summary::{mean, median, median_in_place};
+use super::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+
+/// How an arm compares with the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// How many times better than the baseline; above 1 is better.
+    pub ratio: f64,
+    /// 95 % interval of the ratio.
+    pub ci95: [f64; 2],
+    /// What to conclude, by the stated threshold.
+    pub verdict: Verdict,
+}
+
+impl Ratio {
+    /// From a median of logarithms and its interval; fewer than [`FEWEST`] rounds decide nothing.
+    fn from_logs(log: f64, ci95: [f64; 2], threshold: f64, rounds: usize) -> Self {
+        let (ratio, ci95) = (log.exp(), ci95.map(f64::exp));
+        let verdict = match rounds {
+            0..FEWEST => Verdict::Undecided,
+            _ => Verdict::of(ratio, ci95, threshold),
+        };
+        Self { ratio, ci95, verdict }
+    }
+
+    /// Half the interval's width as a share of the ratio: 0.005 for ±0.5 %.
+    ///
+    /// ```
+    /// use allod_lab::stats::compare;
+    /// let r = compare(&[10.1, 9.9, 10.1, 9.9, 10.1, 9.9], &[10.0; 6], 0.01);
+    /// assert!((r.precision() - 0.01).abs() < 0.0001);
+    /// ```
+    pub fn precision(&self) -> f64 {
+        (self.ci95[1] / self.ci95[0]).sqrt() - 1.0
+    }
+}
+
+/// The logarithms of the paired ratios of two lists of costs of the same rounds.
+///
+/// # Panics
+/// When the lists differ in length: they are then not pairs.
+pub fn log_ratios(baseline: &[f64], arm: &[f64]) -> Vec<f64> {
+    assert_eq!(baseline.len(), arm.len(), "pairs come from the same rounds");
+    baseline.iter().zip(arm).map(|(b, a)| (b / a).ln()).collect()
+}
+
+/// Compares costs of the same rounds, all above 0; `threshold` as in [`Verdict::of`].
+///
+/// The interval is exact: see [`exact`](super::exact).
+///
+/// ```
+/// use allod_lab::stats::{compare, Verdict};
+/// let r = compare(&[10., 11., 10., 10.5, 9., 10.], &[5., 5.5, 5., 5.25, 4.5, 5.], 0.01);
+/// assert_eq!((r.ratio, r.verdict), (2.0, Verdict::Go));
+/// ```
+pub fn compare(baseline: &[f64], arm: &[f64], threshold: f64) -> Ratio {
+    let logs = log_ratios(baseline, arm);
+    Ratio::from_logs(median(&logs), median_interval(&logs), threshold, logs.len())
+}
+
+/// The geometric mean over several workloads of their median paired ratios, with an interval that
+/// resamples the rounds of every workload.
+///
+/// `workloads` holds the logarithms of each workload's paired ratios, as [`log_ratios`] gives them.
+pub fn geometric(workloads: &[Vec<f64>], threshold: f64) -> Ratio {
+    let medians: Vec<f64> = workloads.iter().map(|logs| median(logs)).collect();
+    let rounds: Vec<usize> = workloads.iter().map(Vec::len).collect();
+    let mut values = Vec::new();
+    let ci95 = bootstrap::interval(&rounds, |drawn| {
+        let of_each = workloads.iter().zip(drawn).map(|(logs, drawn)| {
+            values.clear();
+            values.extend(drawn.iter().map(|&round| logs[round]));
+            median_in_place(&mut values)
+        });
+        of_each.sum::<f64>() / workloads.len() as f64
+    });
+    Ratio::from_logs(mean(&medians), ci95, threshold, rounds.into_iter().min().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use crate::stats::simulated::{Noise, share_of};
+    use proptest::prelude::*;
+
+    #[test]
+    fn ratio_above_one_means_the_arm_costs_less() {
+        let r = compare(&[10.0; 6], &[8.0; 6], 0.01);
+        assert!((r.ratio - 1.25).abs() < 1e-12 && (r.ci95[0] - 1.25).abs() < 1e-12, "{r:?}");
+        assert_eq!(r.verdict, Verdict::Go);
+    }
+
+    #[test]
+    fn five_rounds_are_no_evidence() {
+        assert_eq!(compare(&[10.0; 5], &[1.0; 5], 0.01).verdict, Verdict::Undecided);
+        assert_eq!(compare(&[10.0; 6], &[1.0; 6], 0.01).verdict, Verdict::Go);
+    }
+
+    #[test]
+    fn equal_and_opposite_ratios_cancel_in_the_mean() {
+        let logs = |ratio: f64| vec![ratio.ln(); 6];
+        let g = geometric(&[logs(2.0), logs(0.5)], 0.01);
+        assert!((g.ratio - 1.0).abs() < 1e-12);
+        assert_eq!(g.verdict, Verdict::Equivalent);
+    }
+
+    #[test]
+    fn drift_that_hits_both_arms_cancels() {
+        let base: Vec<f64> = (1..=20).map(|i| f64::from(i) * 10.0).collect();
+        let arm: Vec<f64> = base.iter().map(|b| b * 0.98).collect();
+        let r = compare(&base, &arm, 0.01);
+        assert!((r.ratio - 1.0 / 0.98).abs() < 1e-9);
+        assert_eq!(r.verdict, Verdict::Go);
+    }
+
+    /// Costs of one arm on a machine that slows down over the rounds and is now and then busy.
+    fn costs(rng: &mut Rng, rounds: usize, factor: f64) -> Vec<f64> {
+        let drift = |round: usize| 1.0 + 0.3 * round as f64 / rounds as f64;
+        let noise = |rng: &mut Rng| (0.02 * Noise::HeavyTails.draw(rng)).exp();
+        (0..rounds).map(|round| factor * drift(round) * noise(rng)).collect()
+    }
+
+    #[test]
+    fn a_program_against_itself_is_go_or_no_go_in_at_most_5_of_100_trials() {
+        for rounds in [6, 10, 15, 30] {
+            let wrong = share_of(2000, rounds as u64, |rng| {
+                let r = compare(&costs(rng, rounds, 1.0), &costs(rng, rounds, 1.0), 0.01);
+                matches!(r.verdict, Verdict::Go | Verdict::NoGo)
+            });
+            assert!(wrong <= 0.05, "{rounds} rounds: {wrong}");
+        }
+    }
+
+    #[test]
+    fn a_suite_against_itself_is_go_or_no_go_in_at_most_5_of_100_trials() {
+        for rounds in [6, 10, 20] {
+            let wrong = share_of(400, rounds as u64, |rng| {
+                let mut row = |_| log_ratios(&costs(rng, rounds, 1.0), &costs(rng, rounds, 1.0));
+                let rows: Vec<Vec<f64>> = (0..8).map(&mut row).collect();
+                let r = geometric(&rows, 0.001);
+                matches!(r.verdict, Verdict::Go | Verdict::NoGo)
+            });
+            assert!(wrong <= 0.05, "{rounds} rounds: {wrong}");
+        }
+    }
+
+    /// The other half of the promise: what is there is found.
+    #[test]
+    fn a_difference_of_a_tenth_is_found_in_the_same_noise() {
+        let found = share_of(500, 9, |rng| {
+            let r = compare(&costs(rng, 20, 1.0), &costs(rng, 20, 0.9), 0.01);
+            r.verdict == Verdict::Go
+        });
+        assert!(found > 0.9, "{found}");
+    }
+
+    proptest! {
+        #[test]
+        fn swapping_arm_and_baseline_inverts_the_ratio(
+            pairs in prop::collection::vec((0.1f64..1e6, 0.1f64..1e6), 1..20)
+        ) {
+            let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+            let (there, back) = (compare(&a, &b, 0.01), compare(&b, &a, 0.01));
+            prop_assert!((there.ratio * back.ratio - 1.0).abs() < 1e-9);
+            prop_assert!((there.ci95[0] * back.ci95[1] - 1.0).abs() < 1e-9);
+        }
+
+        #[test]
+        fn costs_compared_with_themselves_are_equivalent(
+            v in prop::collection::vec(0.001f64..1e9, FEWEST..30)
+        ) {
+            let r = compare(&v, &v, 0.01);
+            prop_assert_eq!((r.ratio, r.verdict), (1.0, Verdict::Equivalent));
+        }
+    }
+}
