@@ -9,7 +9,8 @@ use std::ffi::OsString;
 /// Run a program on every allocator found, and compare time and memory
 ///
 /// Every round runs the program once on each allocator, in an order drawn anew, with standard input
-/// empty and without variables that steer allocators. A first round that does not count warms up.
+/// empty and only the variables that say where things are (PATH, HOME, LANG and such). A first round
+/// that does not count warms up.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -20,12 +21,28 @@ pub struct Args {
     /// Only these allocators, and the baseline
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
     only: Vec<String>,
+    /// A variable the program gets, set or passed on (repeatable)
+    #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
+    environment: Vec<(OsString, OsString)>,
     /// Show what the program prints
     #[arg(long)]
     show_output: bool,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
+}
+
+fn variable(text: &str) -> Result<(OsString, OsString), String> {
+    match text.split_once('=') {
+        Some(("", _)) => Err("NAME=VALUE is wanted, or NAME for a variable to pass on".into()),
+        Some((name, value)) => Ok((name.into(), value.into())),
+        None => match std::env::var_os(text) {
+            Some(value) => Ok((text.into(), value)),
+            None => {
+                Err(format!("there is no variable {text} to pass on; set it with {text}=VALUE"))
+            }
+        },
+    }
 }
 
 /// Compares and prints.
@@ -43,6 +60,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         baseline: &baseline,
         runs: args.choice.runs.unwrap_or(10) as usize,
         threshold: args.choice.threshold(),
+        environment: &args.environment,
         show_output: args.show_output,
     };
     let progress = Progress::new();

@@ -88,6 +88,8 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
         (&["compare", "--baseline", "nosuch", "--", "true"], "there are: allod, system"),
         (&["compare", "--peer", "x=/no/lib.so", "--", "true"], "/no/lib.so"),
         (&["compare", "--json", "/no/folder/x.json", "--", "true"], "--json"),
+        (&["compare", "--env", "NO_SUCH_VARIABLE", "--", "true"], "NO_SUCH_VARIABLE=VALUE"),
+        (&["compare", "--env", "=x", "--", "true"], "NAME=VALUE"),
         (&["bench", "heap", "--only", "nosuch"], "random-mixed"),
     ] {
         let output = run(arguments);
@@ -205,14 +207,15 @@ fn compare_shows_a_subject_on_which_the_program_ends_otherwise() {
 }
 
 #[test]
-fn compare_starts_the_program_without_variables_that_steer_allocators() {
+fn compare_starts_the_program_with_the_variables_that_are_named_and_no_others() {
     let output = allod()
         .args(["compare", "--runs", "1", "--only", "system", "--show-output"])
-        .args(["--", "sh", "-c", "echo [$MALLOC_ARENA_MAX$MIMALLOC_VERBOSE$KEPT]"])
-        .envs([("MALLOC_ARENA_MAX", "1"), ("MIMALLOC_VERBOSE", "1"), ("KEPT", "kept")])
+        .args(["--env", "KEPT", "--env", "SET=set"])
+        .args(["--", "sh", "-c", "echo [$MALLOC_ARENA_MAX$STRANGE$KEPT $SET]"])
+        .envs([("MALLOC_ARENA_MAX", "1"), ("STRANGE", "1"), ("KEPT", "kept")])
         .output()
         .unwrap();
-    assert!(stdout(&output).starts_with("[kept]\n"), "{}{}", stdout(&output), stderr(&output));
+    assert!(stdout(&output).starts_with("[kept set]\n"), "{}{}", stdout(&output), stderr(&output));
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub runs: usize,
     /// The smallest difference that counts, 0.01 for ±1 %.
     pub threshold: f64,
+    /// Variables that the program gets beside those that pass.
+    pub environment: &'a [(OsString, OsString)],
     /// Whether the program's own output is shown.
     pub show_output: bool,
 }
@@ -92,12 +94,10 @@ fn command_line(request: &Request) -> String {
 
 fn launch(request: &Request, subject: &Subject) -> Result<Used, String> {
     Launch {
-        program: request.program,
-        arguments: request.arguments,
         preload: subject.library.as_deref(),
-        processor: None,
-        limit: None,
+        environment: request.environment,
         output: if request.show_output { Output::Show } else { Output::Discard },
+        ..Launch::new(request.program, request.arguments)
     }
     .run()
 }
@@ -120,7 +120,7 @@ impl Measured {
             wall.costs.push(used.wall.as_secs_f64() * 1e3);
             wall.peak_rss_kib.push(used.peak_rss_kib);
             // A program can be too short for its processor time to be more than 0.
-            let cpu = used.cpu.as_secs_f64().max(1e-6) * 1e3;
+            let cpu = used.cpu().as_secs_f64().max(1e-6) * 1e3;
             self.cpu.cell(workload, &subject.name).costs.push(cpu);
         }
     }

@@ -7,7 +7,7 @@
 use crate::Step;
 use crate::files;
 use crate::model::Report;
-use crate::process::{End, Launch, Output, Used, quiet_processor};
+use crate::process::{End, Launch, Used, quiet_processor};
 use crate::samples::Samples;
 use crate::schedule;
 use crate::stats::{FEWEST, median};
@@ -207,12 +207,10 @@ impl Bench<'_> {
         }
         arguments.push(workload.name.into());
         Launch {
-            program: &self.program,
-            arguments: &arguments,
             preload: subject.library.as_deref(),
             processor: self.processor.filter(|_| !workload.threads),
             limit: Some(Duration::from_secs(180)),
-            output: Output::Capture,
+            ..Launch::new(&self.program, &arguments)
         }
         .run()
     }

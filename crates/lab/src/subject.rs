@@ -1,7 +1,7 @@
 //! Subjects: the allocators that a program can be run on.
 
 use crate::files;
-use crate::process::{End, Launch, Output, preloadable};
+use crate::process::{End, Launch, preloadable};
 use std::ffi::{CStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -173,12 +173,9 @@ pub fn probe(library: &Path) -> Result<String, String> {
     preloadable(library)?;
     let arguments = [OsString::from("probe")];
     let used = Launch {
-        program: &files::workload()?,
-        arguments: &arguments,
         preload: Some(library),
-        processor: None,
         limit: Some(Duration::from_secs(20)),
-        output: Output::Capture,
+        ..Launch::new(&files::workload()?, &arguments)
     }
     .run()?;
     if used.end != End::Exit(0) {

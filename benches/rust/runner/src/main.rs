@@ -2,7 +2,7 @@
 //! many times faster and leaner than on the mimalloc crate each is. `benches/rust/run [ROUNDS]`
 //! starts it.
 
-use allod_lab::process::{End, Launch, Output};
+use allod_lab::process::{End, Launch};
 use allod_lab::schedule::interleaved;
 use allod_lab::stats::{Ratio, compare, geometric, log_ratios, median};
 use std::error::Error;
@@ -116,12 +116,8 @@ struct Once {
 /// Runs a program through the laboratory's launcher, so that the peak is the program's own.
 fn once(path: &Path, program: &str) -> Result<Once, Box<dyn Error>> {
     let used = Launch {
-        program: path,
-        arguments: &[program.into()],
-        preload: None,
-        processor: None,
         limit: Some(Duration::from_secs(120)),
-        output: Output::Capture,
+        ..Launch::new(path, &[program.into()])
     }
     .run()?;
     let read = || {

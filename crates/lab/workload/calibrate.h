@@ -1,0 +1,36 @@
+// How fast the machine is just now: the time of a short loop whose work never changes.
+//
+// The loop is a chain of multiplications, each of which waits for the one before it, so that it depends on the
+// clock of the processor and on whoever shares it, and on no memory. It is timed several times; the
+// median passes over single interruptions and shows what lasts.
+#ifndef ALLOD_CALIBRATE_H
+#define ALLOD_CALIBRATE_H
+
+#include <stdint.h>
+#include <time.h>
+
+enum { CALIBRATE_LOOPS = 9, CALIBRATE_STEPS = 40000 };
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t calibrate(void) {
+    uint64_t times[CALIBRATE_LOOPS];
+    for (unsigned i = 0; i < CALIBRATE_LOOPS; i++) {
+        uint64_t start = now_ns(), x = start;
+        for (unsigned k = 0; k < CALIBRATE_STEPS; k++) {
+            x = x * 6364136223846793005u + 1442695040888963407u;
+            __asm__ volatile("" : "+r"(x));
+        }
+        uint64_t time = now_ns() - start;
+        unsigned at = i;
+        for (; at && times[at - 1] > time; at--) times[at] = times[at - 1];
+        times[at] = time;
+    }
+    return times[CALIBRATE_LOOPS / 2];
+}
+
+#endif
