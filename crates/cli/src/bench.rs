@@ -3,7 +3,9 @@
 use crate::bench_frame;
 use crate::bench_region;
 use crate::common::{Choice, Failure, Progress, legend, say};
-use allod_lab::heap::{self, Request, Workload};
+use allod_lab::driver::{Rule, fresh_seed};
+use allod_lab::heap::{self, Entry, Request};
+use allod_lab::notes::notes;
 
 /// Run a suite of workloads on every allocator found
 #[derive(clap::Subcommand)]
@@ -52,7 +54,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         Suite::Region(args) => return bench_region::run(args),
     };
     if args.list {
-        let line = |w: &Workload| format!("{:18} {}\n", w.name, w.about);
+        let line = |w: &Entry| format!("{:18} {}\n", w.name, w.about);
         return say(&heap::WORKLOADS.iter().map(line).collect::<String>());
     }
     run_heap(args)
@@ -68,15 +70,20 @@ fn run_heap(args: &Heap) -> Result<(), Failure> {
         subjects: &subjects,
         baseline: &baseline,
         workloads: &workloads,
-        runs: args.choice.runs.unwrap_or(runs) as usize,
+        rule: Rule::rounds(args.choice.runs.unwrap_or(runs) as usize),
+        seed: fresh_seed(),
         scale: args.scale.unwrap_or(scale),
         threads: args.threads.map_or(processors, |n| n as usize),
         threshold: args.choice.threshold(),
     };
     let progress = Progress::new();
-    let measured = heap::run(&request, |step| progress.step(step))?;
+    let report = heap::run(&request, |step| progress.step(step))?;
     drop(progress);
-    let report = measured.report(&baseline, request.threshold);
-    args.choice.write_json(&report)?;
-    say(&format!("{}\n{}", measured.tables(&request, &report), legend(&subjects)))
+    say(&format!(
+        "{}\n{}\n{}",
+        heap::tables(&request, &report),
+        legend(&subjects),
+        notes(&report)
+    ))?;
+    args.choice.write_json(&report)
 }

@@ -1,7 +1,9 @@
 //! `allod bench frame`.
 
-use crate::common::{Failure, Progress, say};
+use crate::common::{Failure, Progress, say, write_json};
+use allod_lab::driver::{Rule, fresh_seed};
 use allod_lab::frame::{self, Request};
+use allod_lab::notes::notes;
 use std::path::PathBuf;
 
 /// Frames: an arena's allocations against other arenas, malloc and Box
@@ -45,15 +47,18 @@ pub fn run(args: &Frame) -> Result<(), Failure> {
     let request = Request {
         only: args.only.clone(),
         baseline: args.baseline.clone(),
-        runs: args.runs.unwrap_or(runs) as usize,
+        rule: Rule::rounds(args.runs.unwrap_or(runs) as usize),
+        seed: fresh_seed(),
+        started_with: vec!["bench", "frame"],
         sample_ms,
         threshold: args.threshold / 100.0,
     };
     let progress = Progress::new();
     let report = frame::run(&request, |step| progress.step(step)).map_err(Failure::usage)?;
     drop(progress);
-    if let Some(file) = &args.json {
-        report.write_json(file)?;
+    say(&format!("{}\n{}", frame::tables(&request, &report), notes(&report)))?;
+    match &args.json {
+        Some(file) => write_json(&report, file),
+        None => Ok(()),
     }
-    say(&frame::tables(&request, &report))
 }

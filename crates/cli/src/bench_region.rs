@@ -1,6 +1,8 @@
 //! `allod bench region`.
 
-use crate::common::{Failure, Progress, say};
+use crate::common::{Failure, Progress, say, write_json};
+use allod_lab::driver::{Rule, fresh_seed};
+use allod_lab::notes::notes;
 use allod_lab::region;
 use allod_lab::suite_table::SuiteTable;
 use std::path::PathBuf;
@@ -28,19 +30,26 @@ pub struct Region {
 /// Runs the suite and prints its tables.
 pub fn run(args: &Region) -> Result<(), Failure> {
     let rounds = args.runs.unwrap_or(if args.quick { 6 } else { 10 }) as usize;
-    let suite = region::suite(args.quick).rounds(rounds).baseline("typed");
+    let child = if args.quick { &["bench", "region", "--quick"][..] } else { &["bench", "region"] };
+    let suite = region::suite(args.quick)
+        .rule(Rule::rounds(rounds))
+        .seed(fresh_seed())
+        .started_with(child)
+        .baseline("typed");
     let suite = suite.only(&args.only).map_err(Failure::usage)?;
     let progress = Progress::new();
-    let report = suite.run(|step| progress.step(step));
+    let report = suite.run(|step| progress.step(step))?;
     drop(progress);
-    if let Some(file) = &args.json {
-        report.write_json(file)?;
-    }
     let losses = SuiteTable::of(&report, region::SUITE, "typed").losses();
     say(&format!(
-        "{}\nAgainst what is required\n{}\n{}{losses}",
+        "{}\nAgainst what is required\n{}\n{}{losses}\n{}",
         region::times(&report),
         region::requirements(&report),
         region::facts(),
-    ))
+        notes(&report)
+    ))?;
+    match &args.json {
+        Some(file) => write_json(&report, file),
+        None => Ok(()),
+    }
 }

@@ -101,10 +101,16 @@ impl Choice {
     /// Writes the report where `--json` says.
     pub fn write_json(&self, report: &Report) -> Result<(), Failure> {
         match &self.json {
-            Some(file) => Ok(report.write_json(file)?),
+            Some(file) => write_json(report, file),
             None => Ok(()),
         }
     }
+}
+
+/// Writes a report to a file, replacing it.
+pub fn write_json(report: &Report, file: &Path) -> Result<(), Failure> {
+    let written = std::fs::write(file, report.to_json());
+    Ok(written.map_err(|e| format!("cannot write {}: {e}", file.display()))?)
 }
 
 /// The peers that were built together with this command.

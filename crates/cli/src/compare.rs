@@ -2,6 +2,8 @@
 
 use crate::common::{Choice, Failure, Progress, legend, say};
 use allod_lab::compare::{self, Request};
+use allod_lab::driver::{Rule, fresh_seed};
+use allod_lab::notes::notes;
 use allod_lab::program;
 use allod_lab::subject::SYSTEM;
 use std::ffi::OsString;
@@ -58,15 +60,21 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         arguments: &args.program[1..],
         subjects: &subjects,
         baseline: &baseline,
-        runs: args.choice.runs.unwrap_or(10) as usize,
+        rule: Rule::rounds(args.choice.runs.unwrap_or(10) as usize),
+        seed: fresh_seed(),
+        limit: None,
         threshold: args.choice.threshold(),
         environment: &args.environment,
         show_output: args.show_output,
     };
     let progress = Progress::new();
-    let measured = compare::run(&request, |step| progress.step(step))?;
+    let report = compare::run(&request, |step| progress.step(step))?;
     drop(progress);
-    let report = measured.report(&baseline, request.threshold);
-    args.choice.write_json(&report)?;
-    say(&format!("{}\n{}", compare::table(&request, &report), legend(&subjects)))
+    say(&format!(
+        "{}\n{}\n{}",
+        compare::table(&request, &report),
+        legend(&subjects),
+        notes(&report)
+    ))?;
+    args.choice.write_json(&report)
 }

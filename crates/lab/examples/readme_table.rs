@@ -4,8 +4,8 @@
 //!     cargo run --example readme_table -- results.json README.md
 
 use allod_lab::model::Report;
-use allod_lab::samples::GEOMETRIC_MEAN;
 use allod_lab::table::{digits, nanoseconds};
+use allod_lab::views::GEOMETRIC_MEAN;
 
 const START: &str = "<!-- heap table -->\n";
 const END: &str = "<!-- end of heap table -->";

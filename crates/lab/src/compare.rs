@@ -1,15 +1,16 @@
 //! One program on several allocators: `allod compare`.
 
 use crate::Step;
-use crate::model::Report;
-use crate::process::{End, Launch, Output, Used};
-use crate::samples::Samples;
-use crate::schedule;
+use crate::driver::{self, Plan, Rule};
+use crate::model::{Arm, Outcome, Report, Turn, Work, Workload, metric};
+use crate::process::{Launch, Output};
 use crate::stats::FEWEST;
 use crate::subject::Subject;
 use crate::table::{Table, digits, mebibytes};
+use crate::views::{Against, View};
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 /// The suite of wall times in the report.
 pub const WALL: &str = "compare";
@@ -27,111 +28,90 @@ pub struct Request<'a> {
     pub subjects: &'a [Subject],
     /// The name of the subject the others are compared with.
     pub baseline: &'a str,
-    /// Rounds that count, after one that does not.
-    pub runs: usize,
+    /// When it has been measured often enough.
+    pub rule: Rule,
+    /// What the order of the subjects is drawn from.
+    pub seed: u64,
     /// The smallest difference that counts, 0.01 for ±1 %.
     pub threshold: f64,
     /// Variables that the program gets beside those that pass.
     pub environment: &'a [(OsString, OsString)],
+    /// When to give the program up.
+    pub limit: Option<Duration>,
     /// Whether the program's own output is shown.
     pub show_output: bool,
 }
 
-/// What was measured.
-#[derive(Clone, Debug)]
-pub struct Measured {
-    /// From start to end, in milliseconds, and peak memory.
-    pub wall: Samples,
-    /// User and system time, in milliseconds.
-    pub cpu: Samples,
-}
-
-/// Runs the program on every subject: one warm-up round, then `runs` rounds in drawn order.
+/// Runs the program on every subject, interleaved.
 ///
-/// A subject on which the program ends otherwise than on the baseline is recorded as failed.
+/// A subject on which the program fails has failed.
 ///
 /// # Errors
-/// When the program fails on the baseline itself, or cannot be started at all.
-pub fn run(request: &Request, mut progress: impl FnMut(&Step)) -> Result<Measured, String> {
-    let workload = command_line(request);
-    let mut measured = Measured { wall: Samples::new(WALL, "ms"), cpu: Samples::new(CPU, "ms") };
-    let expected = launch(request, baseline(request)?)?.end;
-    if !matches!(expected, End::Exit(_)) {
-        return Err(format!("{workload} {} on {}", expected.words(), request.baseline));
+/// When the program fails on the baseline, or cannot be started at all.
+pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
+    let with_variables = |s: &Subject| Arm { environment: request.environment.to_vec(), ..s.arm() };
+    let arms: Vec<Arm> = request.subjects.iter().map(with_variables).collect();
+    let name = command_line(request);
+    let plan = Plan {
+        suite: WALL,
+        workloads: &[Workload {
+            name: name.clone(),
+            // Nobody knows how many threads it has.
+            pinned: false,
+            arms: Vec::new(),
+            most_rounds: None,
+            work: Box::new(Program(request)),
+        }],
+        arms: &arms,
+        baseline: request.baseline,
+        apart: None,
+        watched: metric::WALL,
+        rule: request.rule,
+        seed: request.seed,
+    };
+    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    if let Some(f) = report.failures.iter().find(|f| f.subject == request.baseline) {
+        let baseline = request.baseline;
+        return Err(format!(
+            "{name} {} on {baseline}, so that there is nothing to compare with",
+            f.reason
+        ));
     }
-    for subject in request.subjects {
-        // Results are reported in this order, whatever order they are measured in.
-        measured.wall.cell(&workload, &subject.name);
-        measured.cpu.cell(&workload, &subject.name);
-    }
-    let total = (request.runs + 1) * request.subjects.len();
-    let turns = schedule::interleaved(request.runs + 1, request.subjects.len(), 0x5EED);
-    for (done, turn) in turns.into_iter().enumerate() {
-        let subject = &request.subjects[turn.subject];
-        progress(&Step { done, total, workload: &workload, subject: &subject.name });
-        let warm_up = turn.round == 0;
-        if measured.wall.cell(&workload, &subject.name).failure.is_none() {
-            let used = launch(request, subject)?;
-            measured.record(&workload, subject, &used, expected, warm_up);
-        }
-    }
-    match &measured.wall.cell(&workload, request.baseline).failure {
-        Some(why) => Err(format!("{workload} {why} on {}, the baseline", request.baseline)),
-        None => Ok(measured),
-    }
+    let against = Against {
+        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+        baseline: request.baseline,
+        apart: None,
+        threshold: request.threshold,
+    };
+    let workload = [name.as_str()];
+    View::new(WALL, workload, &metric::WALL).add_to(&mut report, against);
+    View::peaks(WALL, workload).add_to(&mut report, against);
+    View::new(CPU, workload, &metric::CPU).add_to(&mut report, against);
+    Ok(report)
 }
 
-fn baseline<'a>(request: &Request<'a>) -> Result<&'a Subject, String> {
-    let found = request.subjects.iter().find(|s| s.name == request.baseline);
-    found.ok_or_else(|| format!("the baseline {} is not among the subjects", request.baseline))
+/// A program of the user's.
+struct Program<'a>(&'a Request<'a>);
+
+impl Work for Program<'_> {
+    fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
+        let Self(request) = self;
+        let arguments: Vec<OsString> =
+            request.arguments.iter().chain(&arm.arguments).cloned().collect();
+        let used = Launch {
+            limit: request.limit,
+            output: if request.show_output { Output::Show } else { Output::Discard },
+            ..Launch::of(arm, turn, request.program, &arguments)
+        }
+        .run()?;
+        Ok(used.outcome())
+    }
 }
 
 fn command_line(request: &Request) -> String {
     let program = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let arguments = request.arguments.iter().map(|a| a.to_string_lossy().into_owned());
     std::iter::once(program).chain(arguments).collect::<Vec<_>>().join(" ")
-}
-
-fn launch(request: &Request, subject: &Subject) -> Result<Used, String> {
-    Launch {
-        preload: subject.library.as_deref(),
-        environment: request.environment,
-        output: if request.show_output { Output::Show } else { Output::Discard },
-        ..Launch::new(request.program, request.arguments)
-    }
-    .run()
-}
-
-impl Measured {
-    fn record(
-        &mut self,
-        workload: &str,
-        subject: &Subject,
-        used: &Used,
-        expected: End,
-        warm_up: bool,
-    ) {
-        let wall = self.wall.cell(workload, &subject.name);
-        if used.end != expected {
-            wall.failure =
-                Some(format!("{}; on the baseline it {}", used.end.words(), expected.words()));
-            self.cpu.cells.retain(|c| c.subject != subject.name);
-        } else if !warm_up {
-            wall.costs.push(used.wall.as_secs_f64() * 1e3);
-            wall.peak_rss_kib.push(used.peak_rss_kib);
-            // A program can be too short for its processor time to be more than 0.
-            let cpu = used.cpu().as_secs_f64().max(1e-6) * 1e3;
-            self.cpu.cell(workload, &subject.name).costs.push(cpu);
-        }
-    }
-
-    /// The report with results, comparisons and failures.
-    pub fn report(&self, baseline: &str, threshold: f64) -> Report {
-        let mut report = Report::new();
-        self.wall.report_to(&mut report, baseline, threshold);
-        self.cpu.report_to(&mut report, baseline, threshold);
-        report
-    }
 }
 
 /// The table that `allod compare` prints.
@@ -154,13 +134,13 @@ pub fn table(request: &Request, report: &Report) -> String {
     text += &format!(
         "Medians of {} interleaved rounds after a warm-up. \"times faster\" compares wall time with {}, \
          round by round:\nabove 1 is better. GO and NO-GO: beyond ±{} % with the whole interval on \
-         that side of 1; EQUIVALENT: the whole\ninterval within that; else UNDECIDED, as with fewer than {} rounds.\n",
-        request.runs,
+         that side of 1; EQUIVALENT: the whole\ninterval within that; else UNDECIDED, as with fewer \
+         than {FEWEST} rounds.\n",
+        report.rounds(),
         request.baseline,
         request.threshold * 100.0,
-        FEWEST
     );
-    for failure in report.failures.iter().filter(|f| f.suite == WALL) {
+    for failure in &report.failures {
         text += &format!("{} failed: the program {}.\n", failure.subject, failure.reason);
     }
     text

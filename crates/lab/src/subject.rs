@@ -1,6 +1,8 @@
 //! Subjects: the allocators that a program can be run on.
 
 use crate::files;
+use crate::model::Arm;
+use crate::names;
 use crate::process::{End, Launch, preloadable};
 use std::ffi::{CStr, OsString};
 use std::path::{Path, PathBuf};
@@ -38,6 +40,13 @@ pub struct Subject {
     pub library: Option<PathBuf>,
     /// What it is and where it came from, for people.
     pub origin: String,
+}
+
+impl Subject {
+    /// The subject as an arm: nothing but its library is preloaded.
+    pub fn arm(&self) -> Arm {
+        Arm { origin: self.origin.clone(), preload: self.library.clone(), ..Arm::new(&self.name) }
+    }
 }
 
 /// A library to be looked at as a subject.
@@ -125,8 +134,8 @@ pub fn pick(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, Stri
 pub fn find<'a>(subjects: &'a [Subject], name: &str) -> Result<&'a Subject, String> {
     let exact = subjects.iter().find(|s| s.name == name);
     exact.or_else(|| subjects.iter().find(|s| is_called(s, name))).ok_or_else(|| {
-        let names: Vec<&str> = subjects.iter().map(|s| s.name.as_str()).collect();
-        format!("no allocator {name:?} was found; there are: {}", names.join(", "))
+        let known: Vec<&str> = subjects.iter().map(|s| s.name.as_str()).collect();
+        names::unknown("allocator", name, &known)
     })
 }
 
@@ -260,7 +269,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         let message = pick(&subjects(&["allod", "system"]), &["alod".into()]).unwrap_err();
-        assert_eq!(message, "no allocator \"alod\" was found; there are: allod, system");
+        assert_eq!(message, "no allocator \"alod\"; did you mean allod? There are: allod, system");
     }
 
     #[test]

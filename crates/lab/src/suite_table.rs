@@ -1,9 +1,9 @@
 //! The tables that a suite prints: workloads down, subjects across.
 
 use crate::model::Report;
-use crate::samples::{GEOMETRIC_MEAN, Samples};
 use crate::stats::geometric_mean;
 use crate::table::{Table, digits, mebibytes, nanoseconds};
+use crate::views::{GEOMETRIC_MEAN, View};
 
 /// One suite of a report, as tables show it.
 #[derive(Clone, Debug)]
@@ -25,13 +25,14 @@ pub struct SuiteTable<'a> {
 impl<'a> SuiteTable<'a> {
     /// The suite with all workloads and subjects in the order of the report.
     ///
-    /// ```
+    /// ```standalone_crate
     /// # let mut bench = allod_lab::inprocess::Bench::new("frame");
     /// # bench.add("sum", "loop", 1000, || 1);
     /// # bench.add("sum", "formula", 1000, || 1);
-    /// # let report = bench.rounds(3).sample_ms(0.01).run(|_| {});
+    /// # let report = bench.sample_ms(0.01).run(|_| {})?;
     /// let tables = allod_lab::suite_table::SuiteTable::of(&report, "frame", "loop");
     /// println!("{}\n{}", tables.time(), tables.ratios());
+    /// # Ok::<(), String>(())
     /// ```
     pub fn of(report: &'a Report, suite: &'a str, baseline: &'a str) -> Self {
         let results = report.results.iter().filter(|r| r.suite == suite);
@@ -73,7 +74,7 @@ impl<'a> SuiteTable<'a> {
         };
         if self.workloads.len() > 1 {
             table.row(self.line("geometric mean", mean, mebibytes, true));
-            let peaks = Samples::peak_suite(self.suite);
+            let peaks = View::peak_suite(self.suite);
             let name = format!("times leaner than {}", self.baseline);
             table.row(self.ratio_line(&peaks, &name, GEOMETRIC_MEAN));
         }
@@ -173,16 +174,17 @@ impl<'a> SuiteTable<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Samples;
+    use crate::model::metric::TIME;
+    use crate::views::{Against, tests};
 
     fn report() -> Report {
-        let mut s = Samples::new("heap", "ns/op");
-        s.cell("a", "base").costs = vec![4.0; 6];
-        s.cell("a", "fast").costs = vec![2.0; 6];
-        s.cell("b", "base").costs = vec![1.0; 6];
-        s.cell("b", "fast").failure = Some("crashed".into());
-        let mut report = Report::new();
-        s.report_to(&mut report, "base", 0.01);
+        let times =
+            [("a", "base", &TIME, 4.0), ("a", "fast", &TIME, 2.0), ("b", "base", &TIME, 1.0)];
+        let mut report = tests::report(&times);
+        tests::fail(&mut report, "b", "fast", "crashed");
+        let against =
+            Against { arms: &["base", "fast"], baseline: "base", apart: None, threshold: 0.01 };
+        View::new("heap", ["a", "b"], &TIME).add_to(&mut report, against);
         report
     }
 

@@ -3,7 +3,7 @@
 //! starts it.
 
 use allod_lab::process::{End, Launch};
-use allod_lab::schedule::interleaved;
+use allod_lab::driver::Order;
 use allod_lab::stats::{Ratio, compare, geometric, log_ratios, median};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -95,13 +95,16 @@ fn measure(
             return Err(format!("{program}: the allocators do not compute the same").into());
         }
     }
-    for turn in interleaved(rounds, subjects.len(), 1) {
-        let once = once(&subjects[turn.subject], program)?;
-        if Some(once.sum) != expected {
-            return Err(format!("{program} does not always compute the same").into());
+    let mut order = Order::new(1, subjects.len());
+    for _ in 0..rounds {
+        for &subject in order.draw() {
+            let once = once(&subjects[subject], program)?;
+            if Some(once.sum) != expected {
+                return Err(format!("{program} does not always compute the same").into());
+            }
+            times[subject].push(once.ns);
+            peaks[subject].push(once.peak_kib);
         }
-        times[turn.subject].push(once.ns);
-        peaks[turn.subject].push(once.peak_kib);
     }
     Ok((times, peaks))
 }

@@ -1,6 +1,7 @@
 //! The frame suite: `allod bench frame`.
 //!
-//! Subjects are libraries within this process, interleaved. Each workload writes into what it
+//! Subjects are libraries linked into this program, interleaved; each sample is a process of its own.
+//! Each workload writes into what it
 //! allocates and checks it before the frame ends; begin, allocations, writes and the end are timed,
 //! the check is not.
 
@@ -9,8 +10,10 @@ mod threads;
 mod work;
 
 use crate::Step;
+use crate::driver::Rule;
 use crate::inprocess::Bench;
 use crate::model::Report;
+use crate::names;
 use crate::stats::geometric_mean;
 use crate::suite_table::SuiteTable;
 use std::alloc::Layout;
@@ -30,12 +33,16 @@ pub const FULL: &str = "full";
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The workloads, all for none.
+    /// The workloads and subjects, all for none.
     pub only: Vec<String>,
     /// The subject the others are compared with.
     pub baseline: String,
-    /// Rounds that count.
-    pub runs: usize,
+    /// When a workload has been measured often enough.
+    pub rule: Rule,
+    /// What the order of the subjects is drawn from.
+    pub seed: u64,
+    /// The arguments with which this program comes to the suite when it is started again.
+    pub started_with: Vec<&'static str>,
     /// Least time of one sample in milliseconds.
     pub sample_ms: f64,
     /// The smallest difference that counts, 0.01 for ±1 %.
@@ -51,17 +58,16 @@ pub const SUBJECTS: [&str; 9] =
 /// # Errors
 /// Names an unknown workload or baseline, and those that exist.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
-    if !SUBJECTS.contains(&request.baseline.as_str()) {
-        let known = SUBJECTS.join(", ");
-        return Err(format!("no subject {:?}; there are: {known}", request.baseline));
-    }
-    Ok(suite()
-        .only(&request.only)?
-        .rounds(request.runs)
-        .sample_ms(request.sample_ms)
+    names::all_known("subject", std::slice::from_ref(&request.baseline), &SUBJECTS)?;
+    suite()
         .baseline(&request.baseline)
+        .only(&request.only)?
+        .rule(request.rule)
+        .seed(request.seed)
+        .started_with(&request.started_with)
+        .sample_ms(request.sample_ms)
         .threshold(request.threshold)
-        .run(progress))
+        .run(progress)
 }
 
 /// The names of the workloads.
@@ -328,7 +334,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
          a batch of {COUNT}. \"{FULL}\" is allod with statistics, tags, budgets and the behaviour\n\
          filter; \"{LIMIT}\" a bare bump of a pointer (in begin-end, two calls).\n\
          A subject without such a call is shown as lost.\n\n{}\n",
-        request.runs,
+        report.rounds(),
         table.time()
     );
     let _ = writeln!(
@@ -418,16 +424,13 @@ mod tests {
 
     #[test]
     fn every_subject_of_a_workload_does_the_same_work() {
-        let request = Request {
-            only: workloads().into_iter().filter(|w| w != "single-64k").collect(),
-            baseline: "bumpalo".into(),
-            runs: 1,
-            sample_ms: 0.001,
-            threshold: 0.01,
-        };
-        let report = run(&request, |_| {}).unwrap();
-        assert_eq!(report.failures, []);
-        assert!(tables(&request, &report).contains("physics"));
+        let chosen = workloads().into_iter().filter(|w| w != "single-64k").collect::<Vec<_>>();
+        assert_eq!(suite().only(&chosen).unwrap().check(), [""; 0]);
+    }
+
+    #[test]
+    fn no_workload_is_called_like_a_subject() {
+        assert!(workloads().iter().all(|w| !SUBJECTS.contains(&w.as_str())));
     }
 
     #[test]
@@ -436,14 +439,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_baseline_is_named_with_those_that_exist() {
+    fn an_unknown_baseline_is_answered_with_the_nearest() {
         let request = Request {
             only: vec![],
-            baseline: "fastest".into(),
-            runs: 1,
+            baseline: "bumpscope".into(),
+            rule: Rule::rounds(1),
+            seed: 1,
+            started_with: vec![],
             sample_ms: 1.0,
             threshold: 0.01,
         };
-        assert!(run(&request, |_| {}).unwrap_err().contains("bump-scope"));
+        assert!(run(&request, |_| {}).unwrap_err().contains("did you mean bump-scope?"));
     }
 }

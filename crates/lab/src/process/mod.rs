@@ -2,11 +2,13 @@
 
 pub mod environment;
 pub mod interrupt;
+mod outcome;
 mod used;
 
 pub use used::{COUNTERS, End, Used};
 
 use crate::files;
+use crate::model::{Arm, Turn};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -88,6 +90,18 @@ impl<'a> Launch<'a> {
             processor: None,
             limit: None,
             output: Output::Capture,
+        }
+    }
+
+    /// An arm's process in its turn; `program` is the workload's, where the arm has none of its own.
+    pub fn of(arm: &'a Arm, turn: &Turn, program: &'a Path, arguments: &'a [OsString]) -> Self {
+        Self {
+            preload: arm.preload.as_deref(),
+            environment: &arm.environment,
+            padding: turn.padding,
+            folder: arm.folder.as_deref(),
+            processor: turn.processor,
+            ..Self::new(arm.program.as_deref().unwrap_or(program), arguments)
         }
     }
 

@@ -1,6 +1,6 @@
 //! The region suite: `allod bench region`.
 //!
-//! All subjects run interleaved in one process. Every subject of a workload makes the same objects with
+//! All subjects run interleaved, each sample in a process of its own. Every subject of a workload makes the same objects with
 //! the same contents, stores their addresses in the same array, and its memory is read back after the
 //! clock has stopped; the checksums must agree.
 //!

@@ -1,17 +1,25 @@
-//! The form in which results leave the laboratory: `schema` 1 of `--json`.
+//! The form in which results leave the laboratory: `schema` 2 of `--json`.
+//!
+//! `results` and `comparisons` are those of schema 1, where each metric that was compared has a suite of
+//! its own name; schema 2 adds the raw observations, where it is a column, and where they came from.
 
+use super::Observation;
+use crate::driver::Seen;
 use crate::machine::Machine;
 use crate::stats::{Ratio, Summary, Verdict};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Everything one run of the laboratory found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The version of this form: 1.
+    /// The version of this form: 2.
     pub schema: u32,
     /// Where it was measured.
     pub machine: Machine,
+    /// How it was measured; schema 1 did not say.
+    #[serde(default)]
+    pub provenance: Provenance,
     /// One entry for each suite, workload and subject that ran.
     pub results: Vec<ResultRow>,
     /// One entry for each subject against the baseline.
@@ -19,6 +27,28 @@ pub struct Report {
     /// What did not run, and why; left out when everything ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    /// Every value that was seen; schema 1 had none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<Observation>,
+}
+
+/// How and when something was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The version of the laboratory.
+    pub version: String,
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// When the report was made, in seconds since 1970.
+    pub unix_time: u64,
+    /// What the order of the arms was drawn from: `--seed` draws the same order again.
+    pub seed: u64,
+    /// Rounds in which the machine did not run equally fast for all arms.
+    pub disturbed_rounds: usize,
+    /// Those of them that were repeated, and so do not count.
+    pub repeated_rounds: usize,
+    /// Whether it was stopped before there were enough rounds.
+    pub stopped: bool,
 }
 
 /// A subject's samples of one workload, summarised.
@@ -86,15 +116,35 @@ impl Comparison {
     }
 }
 
-impl Report {
-    /// A report of this machine without results.
-    pub fn new() -> Self {
+impl Provenance {
+    /// Of this command, now.
+    fn now(seed: u64) -> Self {
         Self {
-            schema: 1,
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+            unix_time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs()),
+            seed,
+            ..Self::default()
+        }
+    }
+}
+
+impl Report {
+    /// A report of what was seen on this machine, without results: [`views`](crate::views) make them.
+    pub fn of(seen: Seen, seed: u64) -> Self {
+        Self {
+            schema: 2,
             machine: Machine::here(),
+            provenance: Provenance {
+                disturbed_rounds: seen.noise.disturbed,
+                repeated_rounds: seen.noise.repeated,
+                stopped: seen.stopped,
+                ..Provenance::now(seed)
+            },
             results: Vec::new(),
             comparisons: Vec::new(),
-            failures: Vec::new(),
+            failures: seen.failures,
+            observations: seen.observations,
         }
     }
 
@@ -112,26 +162,22 @@ impl Report {
             .find(|r| r.suite == suite && r.workload == workload && r.subject == subject)
     }
 
-    /// The report as JSON text with a final newline.
+    /// The rounds behind the result that has most of them.
+    pub fn rounds(&self) -> usize {
+        self.results.iter().map(|r| r.summary.runs).max().unwrap_or(0)
+    }
+
+    /// The report as JSON text with a final newline; each observation is one line.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a report has only plain values");
-        text.push('\n');
-        text
-    }
-
-    /// Writes the report to a file, replacing it.
-    ///
-    /// # Errors
-    /// With a sentence that names the file when it cannot be written.
-    pub fn write_json(&self, file: &Path) -> Result<(), String> {
-        std::fs::write(file, self.to_json())
-            .map_err(|e| format!("cannot write {}: {e}", file.display()))
-    }
-}
-
-impl Default for Report {
-    fn default() -> Self {
-        Self::new()
+        let whole = |value: &Self| serde_json::to_string_pretty(value).expect("values are plain");
+        if self.observations.is_empty() {
+            return whole(self) + "\n";
+        }
+        let head = whole(&Self { observations: Vec::new(), ..self.clone() });
+        let head = head.strip_suffix("\n}").expect("a report is an object");
+        let line = |o| serde_json::to_string(o).expect("values are plain");
+        let lines: Vec<String> = self.observations.iter().map(line).collect();
+        format!("{head},\n  \"observations\": [\n    {}\n  ]\n}}\n", lines.join(",\n    "))
     }
 }
 
@@ -141,7 +187,18 @@ mod tests {
     use crate::stats::{compare, summary};
 
     fn sample() -> Report {
-        let mut report = Report::new();
+        let observations = vec![Observation {
+            round: 1,
+            position: 0,
+            suite: "heap".into(),
+            workload: "pairs-16".into(),
+            arm: "allod".into(),
+            metric: crate::model::metric::TIME,
+            value: 1.5,
+            counts: true,
+            disturbed: false,
+        }];
+        let mut report = Report::of(Seen { observations, ..Seen::default() }, 7);
         report.results.push(ResultRow {
             suite: "heap".into(),
             workload: "pairs-16".into(),
@@ -163,8 +220,8 @@ mod tests {
             k.sort();
             k.join(" ")
         };
-        assert_eq!(keys(&value), "comparisons machine results schema");
-        assert_eq!(value["schema"], 1);
+        assert_eq!(keys(&value), "comparisons machine observations provenance results schema");
+        assert_eq!((&value["schema"], &value["provenance"]["seed"]), (&2.into(), &7.into()));
         assert_eq!(
             keys(&value["results"][0]),
             "ci95 mean median peak_rss_kib runs stddev subject suite unit workload"
@@ -180,5 +237,17 @@ mod tests {
     fn json_reads_back_as_it_was_written() {
         let report = sample();
         assert_eq!(serde_json::from_str::<Report>(&report.to_json()).unwrap(), report);
+        let bare = Report { observations: Vec::new(), ..report };
+        assert_eq!(serde_json::from_str::<Report>(&bare.to_json()).unwrap(), bare);
+    }
+
+    #[test]
+    fn a_report_of_schema_1_is_read() {
+        let old = r#"{"schema":1,"machine":{"os":"Linux 6.1","arch":"x86_64","cpu":"","cores":2,
+            "memory_kib":1,"huge_pages":""},"results":[],"comparisons":[{"suite":"heap",
+            "workload":"lifo","subject":"a","baseline":"b","ratio":1.1,"ci95":[0.9,1.2],
+            "verdict":"NEUTRAL"}]}"#;
+        let report: Report = serde_json::from_str(old).unwrap();
+        assert_eq!(report.comparison("heap", "lifo", "a").unwrap().verdict, Verdict::Undecided);
     }
 }

@@ -1,0 +1,162 @@
+//! The heap suite: `allod bench heap`.
+//!
+//! Each workload is a run of `allod-workload`, a small C program whose calls to malloc and free go to
+//! whatever library is preloaded. It times only its measured loop, by its own clock, and says which
+//! library served it: a subject that did not is reported as failed.
+
+mod answer;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod workloads;
+
+pub use tables::tables;
+pub use workloads::{Entry, WORKLOADS, workloads};
+
+use crate::Step;
+use crate::driver::{self, Plan, Rule};
+use crate::files;
+use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
+use crate::process::Launch;
+use crate::stats::FEWEST;
+use crate::subject::Subject;
+use crate::views::{Against, Ratios, View};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The suite's name in reports.
+pub const SUITE: &str = "heap";
+/// The suite of memory still held one second after a burst.
+pub const KEPT_SUITE: &str = "heap-kept";
+/// The suite of how long groups of 20 operations take, by quantile.
+pub const LATENCY: &str = "heap-latency";
+/// The quantiles of that suite, as its rows and the metrics are called.
+pub const QUANTILES: [&str; 5] = ["p50", "p99", "p99.9", "p99.99", "longest"];
+/// What the quantiles count.
+const QUANTILE_UNIT: &str = "ns/20 ops";
+/// Memory still held one second after a burst, above the start.
+pub const KEPT: Metric = Metric::new("kept", "KiB");
+/// The share of a burst that went back, from 0 to 1.
+pub const GIVEN_BACK: Metric = Metric::new("given-back", "share");
+/// The name of the null subject.
+pub const NULL: &str = "null";
+
+/// Rounds of the workload that idles for a second each time.
+const IDLE_ROUNDS: usize = FEWEST;
+/// No workload takes as long as this on an allocator that works.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The allocators, the baseline among them.
+    pub subjects: &'a [Subject],
+    /// The name of the subject the others are compared with.
+    pub baseline: &'a str,
+    /// The workloads.
+    pub workloads: &'a [Entry],
+    /// When a workload has been measured often enough.
+    pub rule: Rule,
+    /// What the order of the subjects is drawn from.
+    pub seed: u64,
+    /// How much of each workload's full length to run: 1 for all of it.
+    pub scale: f64,
+    /// Threads of the workloads that use several.
+    pub threads: usize,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+}
+
+/// Runs every workload on every subject and on the null subject, interleaved within each workload.
+///
+/// # Errors
+/// When a part of the laboratory is missing; a subject's failure is recorded instead.
+pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
+    let mut arms: Vec<Arm> = request.subjects.iter().map(Subject::arm).collect();
+    arms.push(Arm {
+        origin: "the workload's own cost".into(),
+        preload: Some(files::null_subject()?),
+        arguments: vec!["--no-check".into()],
+        ..Arm::new(NULL)
+    });
+    let program = files::workload()?;
+    let workload = |w: &Entry| Workload {
+        name: w.name.into(),
+        pinned: !w.threads,
+        arms: Vec::new(),
+        most_rounds: (w.name == "burst-idle").then_some(IDLE_ROUNDS),
+        work: Box::new(BuiltIn {
+            name: w.name,
+            program: program.clone(),
+            scale: request.scale,
+            threads: request.threads,
+        }),
+    };
+    let plan = Plan {
+        suite: SUITE,
+        workloads: &request.workloads.iter().map(workload).collect::<Vec<_>>(),
+        arms: &arms,
+        baseline: request.baseline,
+        apart: Some(NULL),
+        watched: metric::TIME,
+        rule: request.rule,
+        seed: request.seed,
+    };
+    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    let against = Against {
+        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+        baseline: request.baseline,
+        apart: Some(NULL),
+        threshold: request.threshold,
+    };
+    for view in views(request.workloads) {
+        view.add_to(&mut report, against);
+    }
+    Ok(report)
+}
+
+/// Time and peak memory of all workloads; what is kept after a burst; the quantiles of the latency.
+fn views(workloads: &[Entry]) -> [View; 4] {
+    let names = || workloads.iter().map(|w| w.name);
+    let quantile = |q| (String::from(q), String::from("latency"), Metric::new(q, QUANTILE_UNIT));
+    [
+        View::new(SUITE, names(), &metric::TIME),
+        View::peaks(SUITE, names()),
+        View { ratios: Ratios::None, ..View::new(KEPT_SUITE, ["burst-idle"], &KEPT) },
+        View {
+            suite: LATENCY.into(),
+            rows: QUANTILES.map(quantile).into(),
+            results: true,
+            ratios: Ratios::Rows,
+        },
+    ]
+}
+
+/// A workload of `allod-workload`.
+struct BuiltIn {
+    name: &'static str,
+    program: PathBuf,
+    scale: f64,
+    threads: usize,
+}
+
+impl Work for BuiltIn {
+    fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
+        // The warm-up brings the program and the library into memory; a tenth is enough.
+        let part = if turn.warm_up() { 0.1 } else { 1.0 };
+        let millionths = (self.scale * part * 1e6).ceil().max(1.0) as u64;
+        let mut arguments: Vec<OsString> = vec![
+            "--scale".into(),
+            millionths.to_string().into(),
+            "--threads".into(),
+            self.threads.to_string().into(),
+        ];
+        arguments.extend(arm.arguments.iter().cloned());
+        arguments.push(self.name.into());
+        let used =
+            Launch { limit: Some(LIMIT), ..Launch::of(arm, turn, &self.program, &arguments) }
+                .run()?;
+        Ok(answer::outcome(arm, self.name, &used))
+    }
+}

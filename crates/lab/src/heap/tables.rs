@@ -1,0 +1,57 @@
+//! The tables that `allod bench heap` prints.
+
+use super::{GIVEN_BACK, LATENCY, NULL, QUANTILES, Request, SUITE};
+use crate::model::{Report, values};
+use crate::stats::{FEWEST, median};
+use crate::suite_table::SuiteTable;
+
+/// Time, ratios, net time, peak memory, what was given back, latency, and what was lost.
+pub fn tables(request: &Request, report: &Report) -> String {
+    let table = SuiteTable {
+        report,
+        suite: SUITE,
+        workloads: request.workloads.iter().map(|w| w.name).collect(),
+        subjects: request.subjects.iter().map(|s| s.name.as_str()).collect(),
+        baseline: request.baseline,
+        floor: Some(NULL),
+    };
+    let mut text = format!(
+        "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
+         The column \"{NULL}\" is what the workload costs without an allocator.\n\n{}\n",
+        report.rounds(),
+        table.time()
+    );
+    text += &format!(
+        "Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
+         nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
+        request.baseline,
+        request.threshold * 100.0,
+        table.ratios()
+    );
+    text += &format!("Net time: nanoseconds less the null subject's.\n\n{}\n", table.net_time());
+    text += &format!("Peak memory: MiB, largest resident set.\n\n{}\n", table.memory());
+    for subject in request.subjects {
+        let shares = values(&report.observations, "burst-idle", &subject.name, &GIVEN_BACK);
+        if !shares.is_empty() {
+            let share = (100.0 * median(&shares)).round().max(0.0);
+            let name = &subject.name;
+            text += &format!("{name} gave {share} % of a burst back in a second of idleness.\n");
+        }
+    }
+    if report.results.iter().any(|r| r.suite == LATENCY) {
+        text += &latency(&table);
+    }
+    text + &table.losses()
+}
+
+fn latency(heap: &SuiteTable) -> String {
+    let table = SuiteTable { suite: LATENCY, workloads: QUANTILES.to_vec(), ..heap.clone() };
+    format!(
+        "\nLatency: nanoseconds per group of 20 operations while another thread fills and frees\n\
+         memory, medians of the rounds. The column \"{NULL}\" holds the clock's own cost.\n\n{}\n\
+         Times shorter than {}'s.\n\n{}\n",
+        table.time(),
+        table.baseline,
+        table.ratio_rows()
+    )
+}

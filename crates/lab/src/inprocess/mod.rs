@@ -1,0 +1,327 @@
+//! Subjects that are functions.
+//!
+//! Regions and frames are compared with other libraries, not with other mallocs, so that a subject is
+//! a closure rather than a preloaded library. Everything else is as for processes, since each sample
+//! *is* one: [`Bench::run`] starts the same program again, and that child measures one subject once. So a
+//! crash loses a row and not the run, and intervals include what differs from process to process.
+//!
+//! ```standalone_crate
+//! use allod_lab::inprocess::Bench;
+//! use allod_lab::driver::Rule;
+//!
+//! let mut bench = Bench::new("frame");
+//! // 1000 operations a call; the checksum proves that both subjects did the same work.
+//! bench.add("sum", "loop", 1000, || (0..1000u64).map(std::hint::black_box).sum());
+//! bench.add("sum", "formula", 1000, || std::hint::black_box(1000u64) * 999 / 2);
+//! // Only what runs inside `timer.time` counts here; the rest is preparation.
+//! bench.add_timed("sort", "std", 100, |timer| {
+//!     let mut v: Vec<u64> = (0..100).rev().collect();
+//!     timer.time(|| v.sort_unstable());
+//!     v[99]
+//! });
+//! let report = bench.rule(Rule::rounds(6)).sample_ms(0.1).baseline("loop").run(|_| {})?;
+//! assert_eq!(report.results.len(), 3);
+//! assert_eq!(report.comparisons[0].subject, "formula");
+//! # Ok::<(), String>(())
+//! ```
+
+mod case;
+mod child;
+
+pub use case::Timer;
+
+use crate::Step;
+use crate::driver::{self, Plan, Rule, Seen, fresh_seed};
+use crate::model::{Arm, Report, Workload, metric};
+use crate::names;
+use crate::views::{Against, View};
+use case::Case;
+use child::InProcess;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// A suite of closures to be measured against each other.
+pub struct Bench<'a> {
+    suite: String,
+    cases: Vec<Case<'a>>,
+    /// Workloads that use several threads.
+    threaded: Vec<String>,
+    rule: Rule,
+    seed: u64,
+    sample: Duration,
+    baseline: Option<String>,
+    threshold: f64,
+    arguments: Vec<OsString>,
+}
+
+/// The suite that this process was started to measure one case of; nothing when it is no such child.
+///
+/// A child does all that its program does before [`Bench::run`]. A program with much to do there asks.
+pub fn child_of() -> Option<String> {
+    child::asked().map(|asked| asked.suite)
+}
+
+impl<'a> Bench<'a> {
+    /// An empty suite: 10 rounds, samples of at least 5 ms, threshold ±1 %, and the first subject of
+    /// the first workload as baseline.
+    pub fn new(suite: &str) -> Self {
+        Self {
+            suite: suite.into(),
+            cases: Vec::new(),
+            threaded: Vec::new(),
+            rule: Rule::rounds(10),
+            seed: fresh_seed(),
+            sample: Duration::from_millis(5),
+            baseline: None,
+            threshold: 0.01,
+            arguments: std::env::args_os().skip(1).collect(),
+        }
+    }
+
+    /// Adds a subject whose whole call counts.
+    ///
+    /// A call does `operations` operations and returns a checksum of what it made. The checksum must
+    /// be the same in every call and for every subject of the workload; a subject that disagrees with
+    /// the workload's first one is reported as failed.
+    pub fn add(
+        &mut self,
+        workload: &str,
+        subject: &str,
+        operations: u64,
+        mut call: impl FnMut() -> u64 + 'a,
+    ) {
+        self.add_timed(workload, subject, operations, move |timer| timer.time(&mut call));
+    }
+
+    /// Adds a subject that prepares or tidies up outside the measured part: only what it runs inside
+    /// [`Timer::time`] counts. Reading the clock costs some 20 ns each time, so a measured part
+    /// should take a microsecond or more.
+    pub fn add_timed(
+        &mut self,
+        workload: &str,
+        subject: &str,
+        operations: u64,
+        call: impl FnMut(&mut Timer) -> u64 + 'a,
+    ) {
+        self.cases.push(Case {
+            workload: workload.into(),
+            subject: subject.into(),
+            operations: operations.max(1),
+            call: Box::new(call),
+        });
+    }
+
+    /// Says that a workload uses several threads: its processes may use every processor.
+    pub fn uses_threads(&mut self, workload: &str) {
+        self.threaded.push(workload.into());
+    }
+
+    /// When a workload has been measured often enough.
+    pub fn rule(mut self, rule: Rule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// What the order of the subjects is drawn from.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The least measured time of one sample, in milliseconds; calls are repeated to reach it.
+    pub fn sample_ms(mut self, ms: f64) -> Self {
+        self.sample = Duration::from_secs_f64(ms / 1000.0);
+        self
+    }
+
+    /// The subject that the others are compared with.
+    pub fn baseline(mut self, subject: &str) -> Self {
+        self.baseline = Some(subject.into());
+        self
+    }
+
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// The arguments with which this program comes to the suite when it is started again; those of
+    /// this process unless others are given.
+    pub fn started_with(mut self, arguments: &[&str]) -> Self {
+        self.arguments = arguments.iter().map(OsString::from).collect();
+        self
+    }
+
+    /// Keeps only the named workloads, and of their subjects only those named; an empty list keeps all.
+    /// The baseline is always kept.
+    ///
+    /// # Errors
+    /// Names the first name that is neither a workload nor a subject, and the nearest one.
+    pub fn only(mut self, wanted: &[String]) -> Result<Self, String> {
+        let (workloads, subjects) = (self.workloads(), self.subjects());
+        let known: Vec<&str> = workloads.iter().chain(&subjects).map(String::as_str).collect();
+        names::all_known("workload or subject", wanted, &known)?;
+        let any_of = |names: &[String]| wanted.iter().any(|w| names.contains(w));
+        let (some_workloads, some_subjects) = (any_of(&workloads), any_of(&subjects));
+        let baseline = self.baseline.clone();
+        self.cases.retain(|c| {
+            (!some_workloads || wanted.contains(&c.workload))
+                && (!some_subjects
+                    || wanted.contains(&c.subject)
+                    || baseline.as_ref() == Some(&c.subject))
+        });
+        Ok(self)
+    }
+
+    /// The workloads' names, each once.
+    pub fn workloads(&self) -> Vec<String> {
+        distinct(self.cases.iter().map(|c| &c.workload))
+    }
+
+    /// The subjects' names, each once.
+    pub fn subjects(&self) -> Vec<String> {
+        distinct(self.cases.iter().map(|c| &c.subject))
+    }
+
+    /// Calls every subject once, in this process, and gives a sentence for each whose checksum differs
+    /// from its workload's first one.
+    ///
+    /// ```
+    /// let mut bench = allod_lab::inprocess::Bench::new("sums");
+    /// bench.add("sum", "loop", 1000, || (0..1000).sum());
+    /// bench.add("sum", "formula", 1000, || 1000 * 1001 / 2);
+    /// assert_eq!(bench.check(), ["formula of sum made 500500, loop 499500"]);
+    /// ```
+    pub fn check(mut self) -> Vec<String> {
+        let mut first: Option<(String, String, u64)> = None;
+        let mut wrong = Vec::new();
+        for case in &mut self.cases {
+            let (_, sum) = case.calls(1);
+            match &first {
+                Some((workload, subject, expected)) if *workload == case.workload => {
+                    if sum != *expected {
+                        let Case { workload, subject: other, .. } = case;
+                        wrong.push(format!(
+                            "{other} of {workload} made {sum}, {subject} {expected}"
+                        ));
+                    }
+                }
+                _ => first = Some((case.workload.clone(), case.subject.clone(), sum)),
+            }
+        }
+        wrong
+    }
+
+    /// Measures everything and reports it in `ns/op`; `progress` is told of each step.
+    ///
+    /// Workloads run one after another; within a workload the subjects are interleaved. Does not return
+    /// in a child that is to measure a case of this suite; in a child of another suite the report is
+    /// empty.
+    ///
+    /// # Errors
+    /// When this program cannot be started again, or a part of the laboratory is missing.
+    pub fn run(mut self, progress: impl FnMut(&Step)) -> Result<Report, String> {
+        match child::asked() {
+            Some(asked) if asked.suite == self.suite => child::serve(&asked, &mut self.cases),
+            Some(_) => return Ok(Report::of(Seen::default(), self.seed)),
+            None => {}
+        }
+        let program = std::env::current_exe()
+            .map_err(|e| format!("cannot tell which program this is: {e}"))?;
+        let names = self.workloads();
+        let workloads: Vec<Workload> =
+            names.iter().map(|name| self.workload(name, &program)).collect();
+        let arms: Vec<Arm> = self.subjects().into_iter().map(Arm::new).collect();
+        let first = arms.first().map_or("", |arm| arm.name.as_str());
+        let baseline = self.baseline.as_deref().unwrap_or(first);
+        let plan = Plan {
+            suite: &self.suite,
+            workloads: &workloads,
+            arms: &arms,
+            baseline,
+            apart: None,
+            watched: metric::TIME,
+            rule: self.rule,
+            seed: self.seed,
+        };
+        let mut report = Report::of(driver::run(&plan, progress)?, self.seed);
+        let against = Against {
+            arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+            baseline,
+            apart: None,
+            threshold: self.threshold,
+        };
+        View::new(&self.suite, names.iter().map(String::as_str), &metric::TIME)
+            .add_to(&mut report, against);
+        Ok(report)
+    }
+
+    fn workload(&self, name: &str, program: &std::path::Path) -> Workload<'static> {
+        let cases = self.cases.iter().filter(|c| c.workload == name);
+        Workload {
+            name: name.into(),
+            pinned: !self.threaded.iter().any(|w| w == name),
+            arms: cases.map(|c| c.subject.clone()).collect(),
+            most_rounds: None,
+            work: Box::new(InProcess {
+                suite: self.suite.clone(),
+                workload: name.into(),
+                program: program.into(),
+                arguments: self.arguments.clone(),
+                sample: self.sample,
+                calls: Default::default(),
+            }),
+        }
+    }
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for name in names {
+        if !seen.contains(name) {
+            seen.push(name.clone());
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bench() -> Bench<'static> {
+        let mut bench = Bench::new("t");
+        for (workload, subject) in [("a", "x"), ("a", "y"), ("a", "z"), ("b", "x"), ("b", "z")] {
+            bench.add(workload, subject, 1, || 0);
+        }
+        bench.baseline("x")
+    }
+
+    fn kept(wanted: &[&str]) -> String {
+        let wanted: Vec<String> = wanted.iter().map(|&w| w.into()).collect();
+        let bench = bench().only(&wanted).unwrap();
+        bench.cases.iter().map(|c| format!("{}{} ", c.workload, c.subject)).collect()
+    }
+
+    #[test]
+    fn names_choose_workloads_and_subjects_and_the_baseline_stays() {
+        assert_eq!(kept(&[]), "ax ay az bx bz ");
+        assert_eq!(kept(&["b"]), "bx bz ");
+        assert_eq!(kept(&["y"]), "ax ay bx ");
+        assert_eq!(kept(&["a", "z"]), "ax az ");
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_those_that_exist() {
+        let message = bench().only(&["q".into()]).err().unwrap();
+        assert_eq!(message, "no workload or subject \"q\"; there are: a, b, x, y, z");
+    }
+
+    #[test]
+    fn a_subject_that_does_other_work_is_named() {
+        let mut bench = bench();
+        bench.add("b", "wrong", 1, || 5);
+        assert_eq!(bench.check(), ["wrong of b made 5, x 0"]);
+    }
+}

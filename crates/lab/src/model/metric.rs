@@ -1,0 +1,48 @@
+//! What can be measured of a run.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// A quantity and its unit. Less is better, in all of them.
+///
+/// A metric is a column beside workload and arm; it is never part of their names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Metric {
+    /// Its name, such as `peak`.
+    #[serde(rename = "metric")]
+    pub name: Cow<'static, str>,
+    /// What its numbers count, such as `KiB`.
+    pub unit: Cow<'static, str>,
+}
+
+impl Metric {
+    /// A metric of a workload's own.
+    pub const fn new(name: &'static str, unit: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), unit: Cow::Borrowed(unit) }
+    }
+}
+
+/// Time per operation, by the workload's own clock.
+pub const TIME: Metric = Metric::new("time", "ns/op");
+/// From the process's start to its end.
+pub const WALL: Metric = Metric::new("wall", "ms");
+/// Time in user mode.
+pub const USER: Metric = Metric::new("user", "ms");
+/// Time in the kernel.
+pub const SYSTEM: Metric = Metric::new("system", "ms");
+/// User and system time.
+pub const CPU: Metric = Metric::new("cpu", "ms");
+/// The largest resident set.
+pub const PEAK: Metric = Metric::new("peak", "KiB");
+/// The resident set when the process ended.
+pub const FINAL: Metric = Metric::new("final", "KiB");
+/// Page faults served from memory.
+pub const MINOR_FAULTS: Metric = Metric::new("minor-faults", "count");
+/// Page faults served from a disk.
+pub const MAJOR_FAULTS: Metric = Metric::new("major-faults", "count");
+/// Context switches because the process waited.
+pub const VOLUNTARY_SWITCHES: Metric = Metric::new("voluntary-switches", "count");
+/// Context switches because another took its processor.
+pub const INVOLUNTARY_SWITCHES: Metric = Metric::new("involuntary-switches", "count");
+/// The calibration loop beside the run: how fast the machine was.
+pub const LOOP: Metric = Metric::new("loop", "ns");

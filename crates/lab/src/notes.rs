@@ -1,0 +1,81 @@
+//! What a reader of the tables must know about how they came to be.
+
+use crate::model::Report;
+use crate::process::COUNTERS;
+use crate::stats::FEWEST;
+use std::fmt::Write;
+
+/// Sentences for the end of the tables: too few rounds, a stop, disturbances, what could not be
+/// measured here, and the seed.
+pub fn notes(report: &Report) -> String {
+    let mut text = String::new();
+    let p = &report.provenance;
+    let rounds = report.rounds();
+    if p.stopped {
+        text += "Stopped: this is what was measured until then.\n";
+    }
+    if (1..FEWEST).contains(&rounds) {
+        let _ = writeln!(
+            text,
+            "{rounds} rounds are too few for a verdict: no interval holds with 95 % certainty below \
+             {FEWEST} (--runs {FEWEST})."
+        );
+    }
+    if p.disturbed_rounds > 0 {
+        let kept = p.disturbed_rounds - p.repeated_rounds;
+        let _ = writeln!(
+            text,
+            "In {} rounds the machine did not run equally fast for all; {} were repeated, {kept} kept.",
+            p.disturbed_rounds, p.repeated_rounds
+        );
+    }
+    let has = |name: &str| report.observations.iter().any(|o| o.metric.name == name);
+    if !report.observations.is_empty() {
+        if !COUNTERS.iter().any(|name| has(name)) {
+            text += "Hardware counters are not to be had here (no perf_event, or not permitted).\n";
+        }
+        if !has("final") {
+            text += "Memory at the end is not known: processes may not be watched here.\n";
+        }
+        let _ = writeln!(text, "Order drawn from --seed {}.", p.seed);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::metric::TIME;
+    use crate::views::{Against, View, tests};
+
+    #[test]
+    fn a_reader_is_told_what_limits_the_result() {
+        let mut report = tests::report(&[("a", "base", &TIME, 4.0)]);
+        report.observations.truncate(5);
+        let against = Against { arms: &["base"], baseline: "base", apart: None, threshold: 0.01 };
+        View::new("heap", ["a"], &TIME).add_to(&mut report, against);
+        report.provenance.stopped = true;
+        report.provenance.disturbed_rounds = 3;
+        report.provenance.repeated_rounds = 2;
+        let text = notes(&report);
+        for words in [
+            "Stopped:",
+            "5 rounds are too few for a verdict",
+            "In 3 rounds",
+            "2 were repeated, 1 kept",
+            "Hardware counters are not to be had",
+            "--seed 1",
+        ] {
+            assert!(text.contains(words), "{words} in {text}");
+        }
+    }
+
+    #[test]
+    fn six_rounds_on_a_quiet_machine_need_no_excuse() {
+        let mut report = tests::report(&[("a", "base", &TIME, 4.0)]);
+        let against = Against { arms: &["base"], baseline: "base", apart: None, threshold: 0.01 };
+        View::new("heap", ["a"], &TIME).add_to(&mut report, against);
+        assert!(!notes(&report).contains("too few"));
+        assert!(!notes(&report).contains("disturbed"));
+    }
+}

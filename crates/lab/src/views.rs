@@ -1,0 +1,254 @@
+//! Results and comparisons, made from observations.
+//!
+//! A view is a suite of results: for each of its rows it says which metric of which workload the
+//! numbers are. Mostly the rows are workloads and the metric is the same for all; the quantiles of a latency
+//! are the other way round, metrics of one workload.
+
+use crate::model::{Comparison, Metric, Report, ResultRow, metric, pairs, values};
+use crate::stats;
+
+/// The name under which the geometric mean over a suite's rows is reported.
+pub const GEOMETRIC_MEAN: &str = "geometric-mean";
+
+/// What a view says beside the rows themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ratios {
+    /// Nothing.
+    None,
+    /// Every row against the baseline.
+    Rows,
+    /// Every row against the baseline, and their geometric mean.
+    RowsAndMean,
+}
+
+/// A suite of results.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The suite's name.
+    pub suite: String,
+    /// The rows: name, workload, and metric.
+    pub rows: Vec<(String, String, Metric)>,
+    /// Whether there are results, or comparisons only.
+    pub results: bool,
+    /// Which comparisons there are.
+    pub ratios: Ratios,
+}
+
+/// Whose results, and against whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Against<'a> {
+    /// The arms, in the order of the report.
+    pub arms: &'a [&'a str],
+    /// The arm that the others are compared with.
+    pub baseline: &'a str,
+    /// An arm that has results, but is compared with nobody.
+    pub apart: Option<&'a str>,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+}
+
+impl View {
+    /// One metric of several workloads, with results, ratios and their mean.
+    pub fn new<'a>(
+        suite: &str,
+        workloads: impl IntoIterator<Item = &'a str>,
+        metric: &Metric,
+    ) -> Self {
+        let row = |w: &str| (w.to_owned(), w.to_owned(), metric.clone());
+        Self {
+            suite: suite.into(),
+            rows: workloads.into_iter().map(row).collect(),
+            results: true,
+            ratios: Ratios::RowsAndMean,
+        }
+    }
+
+    /// The comparisons of peak memory, which say how many times leaner an arm is. The peaks themselves
+    /// stand beside the times, in `peak_rss_kib`.
+    pub fn peaks<'a>(suite: &str, workloads: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { results: false, ..Self::new(&Self::peak_suite(suite), workloads, &metric::PEAK) }
+    }
+
+    /// The suite of those comparisons.
+    pub fn peak_suite(suite: &str) -> String {
+        format!("{suite}-peak")
+    }
+
+    /// Adds the view to a report that has the observations.
+    pub fn add_to(&self, report: &mut Report, against: Against) {
+        if self.results {
+            for row in &self.rows {
+                let results = against.arms.iter().filter_map(|arm| self.result(report, row, arm));
+                let results: Vec<ResultRow> = results.collect();
+                report.results.extend(results);
+            }
+        }
+        if self.ratios == Ratios::None {
+            return;
+        }
+        let others = against.arms.iter();
+        for arm in others.filter(|a| **a != against.baseline && Some(**a) != against.apart) {
+            let comparisons = self.comparisons(report, arm, against);
+            report.comparisons.extend(comparisons);
+        }
+    }
+
+    fn result(
+        &self,
+        report: &Report,
+        (name, workload, metric): &(String, String, Metric),
+        arm: &str,
+    ) -> Option<ResultRow> {
+        let costs = finished(report, workload, arm, metric)?;
+        let peaks = values(&report.observations, workload, arm, &metric::PEAK);
+        let beside = *metric == metric::TIME || *metric == metric::WALL;
+        Some(ResultRow {
+            suite: self.suite.clone(),
+            workload: name.clone(),
+            subject: arm.into(),
+            unit: metric.unit.clone().into_owned(),
+            summary: stats::summary(&costs),
+            peak_rss_kib: (beside && !peaks.is_empty())
+                .then(|| stats::median(&peaks).round() as u64),
+        })
+    }
+
+    /// The comparisons of one arm. Their mean is left out when it lost a row the baseline has: a mean
+    /// over fewer rows would flatter it.
+    fn comparisons(&self, report: &Report, arm: &str, against: Against) -> Vec<Comparison> {
+        let Against { baseline, threshold, .. } = against;
+        let comparison = |row, ratio| Comparison::new(&self.suite, row, arm, baseline, ratio);
+        let (mut found, mut logs, mut lost) = (Vec::new(), Vec::new(), false);
+        for (name, workload, metric) in &self.rows {
+            if finished(report, workload, baseline, metric).is_none() {
+                continue;
+            }
+            if finished(report, workload, arm, metric).is_none() {
+                lost = true;
+                continue;
+            }
+            let (base, own) = pairs(&report.observations, workload, [baseline, arm], metric);
+            found.push(comparison(name, stats::compare(&base, &own, threshold)));
+            logs.push(stats::log_ratios(&base, &own));
+        }
+        if self.ratios == Ratios::RowsAndMean && logs.len() > 1 && !lost {
+            found.push(comparison(GEOMETRIC_MEAN, stats::geometric(&logs, threshold)));
+        }
+        found
+    }
+}
+
+/// The values of an arm in a workload it has not failed in; nothing when there are none.
+fn finished(report: &Report, workload: &str, arm: &str, metric: &Metric) -> Option<Vec<f64>> {
+    let failed = report.failures.iter().any(|f| f.workload == workload && f.subject == arm);
+    let values = values(&report.observations, workload, arm, metric);
+    (!failed && !values.is_empty()).then_some(values)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::driver::Seen;
+    use crate::model::{Failure, Observation};
+
+    const ALL: Against =
+        Against { arms: &["base", "fast"], baseline: "base", apart: None, threshold: 0.01 };
+
+    /// A report with six equal values of each workload, arm and metric.
+    pub(crate) fn report(of: &[(&str, &str, &Metric, f64)]) -> Report {
+        let seen =
+            |&(workload, arm, metric, value): &(&str, &str, &Metric, f64), round| Observation {
+                round,
+                position: 0,
+                suite: "heap".into(),
+                workload: workload.into(),
+                arm: arm.into(),
+                metric: metric.clone(),
+                value,
+                counts: true,
+                disturbed: false,
+            };
+        let observations = of.iter().flat_map(|o| (1..=6).map(|round| seen(o, round)));
+        Report::of(Seen { observations: observations.collect(), ..Seen::default() }, 1)
+    }
+
+    /// Adds the failure of an arm.
+    pub(crate) fn fail(report: &mut Report, workload: &str, arm: &str, reason: &str) {
+        report.failures.push(Failure {
+            suite: "heap".into(),
+            workload: workload.into(),
+            subject: arm.into(),
+            reason: reason.into(),
+        });
+    }
+
+    fn sample() -> Report {
+        report(&[
+            ("a", "base", &metric::TIME, 4.0),
+            ("a", "fast", &metric::TIME, 4.0),
+            ("b", "base", &metric::TIME, 4.0),
+            ("b", "fast", &metric::TIME, 1.0),
+            ("a", "base", &metric::PEAK, 3000.0),
+            ("a", "fast", &metric::PEAK, 2000.0),
+        ])
+    }
+
+    fn close(ratio: f64, to: f64) -> bool {
+        (ratio - to).abs() < 1e-9
+    }
+
+    #[test]
+    fn geometric_mean_stands_beside_the_rows() {
+        let mut report = sample();
+        View::new("heap", ["a", "b"], &metric::TIME).add_to(&mut report, ALL);
+        let ratio = |row| report.comparison("heap", row, "fast").unwrap().ratio;
+        assert!(close(ratio(GEOMETRIC_MEAN), 2.0) && close(ratio("b"), 4.0));
+        assert_eq!(report.results.len(), 4);
+        assert_eq!(report.rounds(), 6);
+    }
+
+    #[test]
+    fn peak_memory_is_compared_beside_time() {
+        let mut report = sample();
+        View::new("heap", ["a", "b"], &metric::TIME).add_to(&mut report, ALL);
+        View::peaks("heap", ["a", "b"]).add_to(&mut report, ALL);
+        assert!(close(report.comparison("heap-peak", "a", "fast").unwrap().ratio, 1.5));
+        assert!(report.result("heap-peak", "a", "fast").is_none(), "it stands in peak_rss_kib");
+        assert_eq!(report.result("heap", "a", "fast").unwrap().peak_rss_kib, Some(2000));
+    }
+
+    #[test]
+    fn metrics_of_one_workload_can_be_rows_without_a_mean() {
+        let mut report = sample();
+        let view = View {
+            suite: "both".into(),
+            rows: vec![
+                ("time".into(), "a".into(), metric::TIME),
+                ("peak".into(), "a".into(), metric::PEAK),
+            ],
+            results: true,
+            ratios: Ratios::Rows,
+        };
+        view.add_to(&mut report, ALL);
+        assert!(close(report.comparison("both", "peak", "fast").unwrap().ratio, 1.5));
+        assert!(report.comparison("both", GEOMETRIC_MEAN, "fast").is_none());
+    }
+
+    #[test]
+    fn a_lost_row_costs_the_mean() {
+        let mut report = sample();
+        fail(&mut report, "b", "fast", "killed by signal 11");
+        View::new("heap", ["a", "b"], &metric::TIME).add_to(&mut report, ALL);
+        assert!(report.comparison("heap", GEOMETRIC_MEAN, "fast").is_none());
+        assert!(report.comparison("heap", "a", "fast").is_some());
+        assert!(report.result("heap", "b", "fast").is_none());
+    }
+
+    #[test]
+    fn an_arm_that_stands_apart_has_results_only() {
+        let mut report = sample();
+        let against = Against { apart: Some("fast"), ..ALL };
+        View::new("heap", ["a", "b"], &metric::TIME).add_to(&mut report, against);
+        assert_eq!((report.results.len(), report.comparisons.len()), (4, 0));
+    }
+}
