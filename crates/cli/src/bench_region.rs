@@ -1,55 +1,52 @@
 //! `allod bench region`.
 
-use crate::common::{Failure, Progress, say, write_json};
-use allod_lab::driver::{Rule, fresh_seed};
-use allod_lab::notes::notes;
-use allod_lab::region;
+use crate::bench::Measured;
+use crate::common::{Failure, Progress};
+use crate::options::Options;
 use allod_lab::suite_table::SuiteTable;
-use std::path::PathBuf;
+use allod_lab::{names, region};
 
 /// Regions: typed allocation, transmigration, splicing, tethers
 ///
-/// All subjects run interleaved in this process and do the same work; what they made is read back and
-/// must agree. Ratios stand against each workload's first subject.
+/// All subjects run interleaved, each sample in a process of its own, and do the same work; what they
+/// made is read back and must agree. The baseline is typed allocation unless another is named; where it
+/// does not take part, the workload's first subject. --quick leaves out ten million objects.
 #[derive(clap::Args)]
 pub struct Region {
-    /// Rounds that count; each runs every subject once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    runs: Option<u32>,
-    /// 6 rounds, without the workloads of ten million objects
-    #[arg(long)]
-    quick: bool,
-    /// Only these workloads
-    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
-    only: Vec<String>,
-    /// Write the results to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    pub options: Options,
 }
 
-/// Runs the suite and prints its tables.
-pub fn run(args: &Region) -> Result<(), Failure> {
-    let rounds = args.runs.unwrap_or(if args.quick { 6 } else { 10 }) as usize;
-    let child = if args.quick { &["bench", "region", "--quick"][..] } else { &["bench", "region"] };
-    let suite = region::suite(args.quick)
-        .rule(Rule::rounds(rounds))
-        .seed(fresh_seed())
-        .started_with(child)
-        .baseline("typed");
-    let suite = suite.only(&args.only).map_err(Failure::usage)?;
-    let progress = Progress::new();
+/// A line for each workload.
+pub fn list() -> String {
+    region::suite(false).workloads().join("\n") + "\n"
+}
+
+/// Runs what was chosen.
+pub fn measure(options: &Options, progress: &Progress) -> Measured {
+    options.without_peers()?;
+    let suite = region::suite(options.quick);
+    let baseline = options.baseline.clone().unwrap_or_else(|| "typed".into());
+    let subjects = suite.subjects();
+    let known: Vec<&str> = subjects.iter().map(String::as_str).collect();
+    names::all_known("subject", std::slice::from_ref(&baseline), &known).map_err(Failure::usage)?;
+    let again =
+        if options.quick { &["bench", "region", "--quick"][..] } else { &["bench", "region"] };
+    let suite = suite
+        .baseline(&baseline)
+        .rule(options.rule(10))
+        .seed(options.seed())
+        .threshold(options.threshold)
+        .started_with(again)
+        .only(&options.only)
+        .map_err(Failure::usage)?;
     let report = suite.run(|step| progress.step(step))?;
-    drop(progress);
-    let losses = SuiteTable::of(&report, region::SUITE, "typed").losses();
-    say(&format!(
-        "{}\nAgainst what is required\n{}\n{}{losses}\n{}",
+    let tables = format!(
+        "{}\nAgainst what is required\n{}\n{}{}",
         region::times(&report),
         region::requirements(&report),
         region::facts(),
-        notes(&report)
-    ))?;
-    match &args.json {
-        Some(file) => write_json(&report, file),
-        None => Ok(()),
-    }
+        SuiteTable::of(&report, region::SUITE, &baseline).losses(),
+    );
+    Ok((tables, report))
 }

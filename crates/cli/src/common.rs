@@ -1,16 +1,16 @@
 //! What several subcommands share: failing, finding allocators, showing progress.
 
+use crate::options::Options;
 use allod_lab::Step;
-use allod_lab::model::Report;
+use allod_lab::inprocess::child_of;
+use allod_lab::process::interrupt;
 use allod_lab::program::CannotStart;
 use allod_lab::subject::{self, Candidate, Found, Subject};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
 
 /// Why the command ends without success.
 pub struct Failure {
-    /// 2 for wrong usage, 1 for what failed, 126 and 127 for programs that do not start.
+    /// 2 for wrong usage, 1 for what failed, 126 and 127 for programs that do not start, 130 for Ctrl-C.
     pub exit_code: u8,
     /// What was wrong and what to do.
     pub message: String,
@@ -35,82 +35,27 @@ impl From<CannotStart> for Failure {
     }
 }
 
-/// Which allocators to measure, and against which.
-#[derive(clap::Args)]
-pub struct Choice {
-    /// Rounds that count; each runs every allocator once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub runs: Option<u32>,
-    /// Another allocator: a library that serves malloc when preloaded (repeatable)
-    #[arg(long = "peer", value_name = "NAME=PATH", value_parser = subject::parse_peer)]
-    pub peers: Vec<Candidate>,
-    /// The smallest difference that counts for a verdict, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
-    pub threshold: f64,
-    /// Write the results to a file as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+/// Finds every allocator, and tells of those that cannot be used.
+pub fn allocators(options: &Options) -> Vec<Subject> {
+    let Found { subjects, refused } = subject::discover(&built(), &options.peers);
+    for why in refused {
+        eprintln!("allod: {why}");
+    }
+    subjects
 }
 
-fn percent(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(p) if (0.0..100.0).contains(&p) => Ok(p),
-        _ => Err("a number from 0 to 100 is wanted, such as 1 for ±1 %".into()),
+/// Those that are named, all for none, and the baseline; beside them the baseline's whole name.
+pub fn choose(
+    all: &[Subject],
+    names: &[String],
+    baseline: &str,
+) -> Result<(Vec<Subject>, String), Failure> {
+    let baseline = subject::find(all, baseline).map_err(Failure::usage)?;
+    let mut picked = subject::pick(all, names).map_err(Failure::usage)?;
+    if !picked.contains(baseline) {
+        picked.push(baseline.clone());
     }
-}
-
-impl Choice {
-    /// Finds the allocators, keeps those named (all for none) and the baseline, and tells of those
-    /// that cannot be used.
-    pub fn subjects(
-        &self,
-        names: &[String],
-        baseline: &str,
-    ) -> Result<(Vec<Subject>, String), Failure> {
-        let Found { subjects, refused } = subject::discover(&built(), &self.peers);
-        for why in refused {
-            eprintln!("allod: {why}");
-        }
-        let baseline = subject::find(&subjects, baseline).map_err(Failure::usage)?.name.clone();
-        let mut picked = subject::pick(&subjects, names).map_err(Failure::usage)?;
-        if !picked.iter().any(|s| s.name == baseline) {
-            let position = subjects.iter().position(|s| s.name == baseline);
-            picked.extend(position.map(|i| subjects[i].clone()));
-        }
-        Ok((picked, baseline))
-    }
-
-    /// The threshold as a fraction.
-    pub fn threshold(&self) -> f64 {
-        self.threshold / 100.0
-    }
-
-    /// Says early, before a long measurement, that its results could not be written.
-    pub fn check_json(&self) -> Result<(), Failure> {
-        let Some(file) = &self.json else { return Ok(()) };
-        let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if folder.is_dir() && !file.is_dir() {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "--json {}: name a file in a folder that exists",
-            file.display()
-        )))
-    }
-
-    /// Writes the report where `--json` says.
-    pub fn write_json(&self, report: &Report) -> Result<(), Failure> {
-        match &self.json {
-            Some(file) => write_json(report, file),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Writes a report to a file, replacing it.
-pub fn write_json(report: &Report, file: &Path) -> Result<(), Failure> {
-    let written = std::fs::write(file, report.to_json());
-    Ok(written.map_err(|e| format!("cannot write {}: {e}", file.display()))?)
+    Ok((picked, baseline.name.clone()))
 }
 
 /// The peers that were built together with this command.
@@ -127,30 +72,18 @@ pub fn built() -> Vec<Candidate> {
     allod_peers::built().into_iter().map(candidate).collect()
 }
 
-/// Prints to standard output; a reader that has gone away is no failure.
-pub fn say(text: &str) -> Result<(), Failure> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(format!("cannot write the result: {e}").into())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// A line for each subject: its name and what it is.
-pub fn legend(subjects: &[Subject]) -> String {
-    let width = subjects.iter().map(|s| s.name.len()).max().unwrap_or(0);
-    subjects.iter().map(|s| format!("  {:width$}  {}\n", s.name, s.origin)).collect()
-}
-
 /// A progress bar on a terminal; nothing elsewhere.
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar that has not begun.
-    pub fn new() -> Self {
+    /// A bar that has not begun. From here on Ctrl-C stops the measurement and keeps what there is.
+    pub fn begin() -> Result<Self, Failure> {
+        // A child is measured: it gets no thread that waits for signals.
+        if child_of().is_none() {
+            interrupt::install()?;
+        }
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} (about {eta} left)");
-        Self(ProgressBar::new(0).with_style(style.expect("the template is well formed")))
+        Ok(Self(ProgressBar::new(0).with_style(style.expect("the template is well formed"))))
     }
 
     /// Shows a step.

@@ -1,36 +1,34 @@
 //! `allod compare`.
 
-use crate::common::{Choice, Failure, Progress, legend, say};
+use crate::common::{Failure, Progress, allocators, choose};
+use crate::options::{Options, time};
+use crate::output::{Json, finish, legend, say};
 use allod_lab::compare::{self, Request};
-use allod_lab::driver::{Rule, fresh_seed};
-use allod_lab::notes::notes;
 use allod_lab::program;
 use allod_lab::subject::SYSTEM;
 use std::ffi::OsString;
+use std::time::Duration;
 
 /// Run a program on every allocator found, and compare time and memory
 ///
 /// Every round runs the program once on each allocator, in an order drawn anew, with standard input
-/// empty and only the variables that say where things are (PATH, HOME, LANG and such). A first round
-/// that does not count warms up.
+/// empty and only the variables that say where things are (PATH, HOME, LANG and such). The baseline is
+/// the system's malloc unless another is named. --list lists the allocators.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    choice: Choice,
-    /// The allocator the others are compared with
-    #[arg(long, value_name = "NAME", default_value = SYSTEM)]
-    baseline: String,
-    /// Only these allocators, and the baseline
-    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
-    only: Vec<String>,
+    options: Options,
     /// A variable the program gets, set or passed on (repeatable)
     #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
     environment: Vec<(OsString, OsString)>,
+    /// When the program counts as hanging
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = time)]
+    timeout: Duration,
     /// Show what the program prints
     #[arg(long)]
     show_output: bool,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(trailing_var_arg = true, required_unless_present = "list", value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
@@ -49,32 +47,32 @@ fn variable(text: &str) -> Result<(OsString, OsString), String> {
 
 /// Compares and prints.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    args.choice.check_json()?;
+    let options = &args.options;
+    if options.list {
+        return say(&legend(&allocators(options)));
+    }
     let program = program::find(&args.program[0])?;
     if let Some(why) = program::out_of_reach(&program) {
         return Err(format!("{why}; there is nothing to compare").into());
     }
-    let (subjects, baseline) = args.choice.subjects(&args.only, &args.baseline)?;
+    let baseline = options.baseline.as_deref().unwrap_or(SYSTEM);
+    let (subjects, baseline) = choose(&allocators(options), &options.only, baseline)?;
     let request = Request {
         program: &program,
         arguments: &args.program[1..],
         subjects: &subjects,
         baseline: &baseline,
-        rule: Rule::rounds(args.choice.runs.unwrap_or(10) as usize),
-        seed: fresh_seed(),
-        limit: None,
-        threshold: args.choice.threshold(),
+        rule: options.rule(10),
+        seed: options.seed(),
+        threshold: options.threshold,
         environment: &args.environment,
+        limit: Some(args.timeout),
         show_output: args.show_output,
     };
-    let progress = Progress::new();
+    let json = Json::open(options.json.as_deref())?;
+    let progress = Progress::begin()?;
     let report = compare::run(&request, |step| progress.step(step))?;
     drop(progress);
-    say(&format!(
-        "{}\n{}\n{}",
-        compare::table(&request, &report),
-        legend(&subjects),
-        notes(&report)
-    ))?;
-    args.choice.write_json(&report)
+    let tables = format!("{}\n{}", compare::table(&request, &report), legend(&subjects));
+    finish(&report, &tables, json)
 }

@@ -1,6 +1,7 @@
 //! `allod help`.
 
-use crate::common::{Failure, say};
+use crate::common::Failure;
+use crate::output::say;
 use clap::Command;
 
 /// Print this message, the help of a command, or what the settings do

@@ -2,10 +2,13 @@
 
 mod bench;
 mod bench_frame;
+mod bench_heap;
 mod bench_region;
 mod common;
 mod compare;
 mod help;
+mod options;
+mod output;
 mod parts;
 mod run;
 

@@ -1,6 +1,7 @@
 //! `allod parts`, for the installation.
 
-use crate::common::{Failure, built, say};
+use crate::common::{Failure, built};
+use crate::output::say;
 use allod_lab::files;
 
 /// Lists the files that the command needs to measure, one a line; an installation puts them into

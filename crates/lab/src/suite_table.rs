@@ -134,6 +134,15 @@ impl<'a> SuiteTable<'a> {
         table
     }
 
+    /// Why there is no number: the subject failed, or it did not take part. A mean is lost with any row.
+    fn absent(&self, row: &str, subject: &str) -> &'static str {
+        let is_workload = self.workloads.contains(&row);
+        let lost = self.report.failures.iter().any(|f| {
+            f.suite == self.suite && f.subject == subject && (!is_workload || f.workload == row)
+        });
+        if lost { "lost" } else { "–" }
+    }
+
     /// A line of numbers of which less is better, the least of them marked.
     fn line(
         &self,
@@ -144,15 +153,15 @@ impl<'a> SuiteTable<'a> {
     ) -> Vec<String> {
         let values: Vec<Option<f64>> = self.subjects.iter().map(|s| value(s)).collect();
         let best = values.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-        let cell = |v: &Option<f64>| match *v {
+        let cell = |(v, subject): (&Option<f64>, &&str)| match *v {
             Some(v) if v == best => format!("{}*", show(v)),
             Some(v) => format!("{} ", show(v)),
-            None => "lost ".into(),
+            None => format!("{} ", self.absent(name, subject)),
         };
         let mut line = vec![name.to_owned()];
-        line.extend(values.iter().map(cell));
+        line.extend(values.iter().zip(&self.subjects).map(cell));
         if let Some(floor) = self.floor.filter(|_| with_floor) {
-            line.push(value(floor).map_or("lost".into(), &show));
+            line.push(value(floor).map_or_else(|| self.absent(name, floor).into(), &show));
         }
         line
     }
@@ -163,7 +172,7 @@ impl<'a> SuiteTable<'a> {
                 return "1 ".into();
             }
             let Some(c) = self.report.comparison(suite, workload, subject) else {
-                return "lost ".into();
+                return format!("{} ", self.absent(workload, subject));
             };
             format!("{}{}", digits(c.ratio), c.verdict.mark())
         };
@@ -203,6 +212,15 @@ mod tests {
         let table = SuiteTable::of(&report, "heap", "base").ratios().to_string();
         let lines: Vec<String> = table.lines().skip(2).map(squeeze).collect();
         assert_eq!(lines, ["a 1 2.00+", "b 1 lost", "geometric mean 1 lost", "95 % interval"]);
+    }
+
+    #[test]
+    fn a_subject_that_took_no_part_has_lost_nothing() {
+        let mut report = report();
+        report.failures.clear();
+        let table = SuiteTable::of(&report, "heap", "base");
+        assert_eq!(table.time().to_string().lines().last().map(squeeze).unwrap(), "b 1.00* –");
+        assert_eq!(table.losses(), "");
     }
 
     fn squeeze(line: &str) -> String {

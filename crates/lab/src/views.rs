@@ -113,29 +113,45 @@ impl View {
         })
     }
 
-    /// The comparisons of one arm. Their mean is left out when it lost a row the baseline has: a mean
-    /// over fewer rows would flatter it.
+    /// The comparisons of one arm. Their mean is over the rows that have the baseline; it is left out
+    /// when the arm lost one of them: a mean over fewer rows would flatter it.
     fn comparisons(&self, report: &Report, arm: &str, against: Against) -> Vec<Comparison> {
-        let Against { baseline, threshold, .. } = against;
-        let comparison = |row, ratio| Comparison::new(&self.suite, row, arm, baseline, ratio);
+        let threshold = against.threshold;
+        let comparison = |row, base, ratio| Comparison::new(&self.suite, row, arm, base, ratio);
         let (mut found, mut logs, mut lost) = (Vec::new(), Vec::new(), false);
         for (name, workload, metric) in &self.rows {
-            if finished(report, workload, baseline, metric).is_none() {
+            let Some(base) = baseline_of(report, workload, against).filter(|b| *b != arm) else {
+                continue;
+            };
+            if finished(report, workload, base, metric).is_none() {
                 continue;
             }
             if finished(report, workload, arm, metric).is_none() {
-                lost = true;
+                lost |= base == against.baseline;
                 continue;
             }
-            let (base, own) = pairs(&report.observations, workload, [baseline, arm], metric);
-            found.push(comparison(name, stats::compare(&base, &own, threshold)));
-            logs.push(stats::log_ratios(&base, &own));
+            let (costs, own) = pairs(&report.observations, workload, [base, arm], metric);
+            found.push(comparison(name, base, stats::compare(&costs, &own, threshold)));
+            if base == against.baseline {
+                logs.push(stats::log_ratios(&costs, &own));
+            }
         }
         if self.ratios == Ratios::RowsAndMean && logs.len() > 1 && !lost {
-            found.push(comparison(GEOMETRIC_MEAN, stats::geometric(&logs, threshold)));
+            let mean = stats::geometric(&logs, threshold);
+            found.push(comparison(GEOMETRIC_MEAN, against.baseline, mean));
         }
         found
     }
+}
+
+/// The arm that a workload's others are compared with: the first that took part where the baseline
+/// cannot do the workload.
+fn baseline_of<'a>(report: &Report, workload: &str, against: Against<'a>) -> Option<&'a str> {
+    let took_part = |arm: &&str| {
+        report.observations.iter().any(|o| o.workload == workload && o.arm == *arm)
+            || report.failures.iter().any(|f| f.workload == workload && f.subject == *arm)
+    };
+    std::iter::once(against.baseline).chain(against.arms.iter().copied()).find(took_part)
 }
 
 /// The values of an arm in a workload it has not failed in; nothing when there are none.
@@ -242,6 +258,27 @@ pub(crate) mod tests {
         assert!(report.comparison("heap", GEOMETRIC_MEAN, "fast").is_none());
         assert!(report.comparison("heap", "a", "fast").is_some());
         assert!(report.result("heap", "b", "fast").is_none());
+    }
+
+    #[test]
+    fn where_the_baseline_cannot_take_part_the_first_arm_stands_for_it() {
+        let times = [
+            ("a", "base", &metric::TIME, 4.0),
+            ("a", "fast", &metric::TIME, 2.0),
+            ("b", "fast", &metric::TIME, 2.0),
+            ("b", "slow", &metric::TIME, 6.0),
+        ];
+        let mut report = report(&times);
+        let against = Against { arms: &["base", "fast", "slow"], ..ALL };
+        View::new("heap", ["a", "b"], &metric::TIME).add_to(&mut report, against);
+        let slow = report.comparison("heap", "b", "slow").unwrap();
+        assert_eq!(slow.baseline, "fast");
+        assert!(close(slow.ratio, 1.0 / 3.0));
+        assert_eq!(report.comparisons.len(), 2, "and no mean over different baselines");
+        fail(&mut report, "a", "base", "crashed");
+        report.comparisons.clear();
+        View::new("heap", ["a"], &metric::TIME).add_to(&mut report, against);
+        assert_eq!(report.comparisons, [], "a baseline that failed is not replaced");
     }
 
     #[test]

@@ -9,7 +9,6 @@ mod subjects;
 mod threads;
 mod work;
 
-use crate::Step;
 use crate::driver::Rule;
 use crate::inprocess::Bench;
 use crate::model::Report;
@@ -53,21 +52,19 @@ pub struct Request {
 pub const SUBJECTS: [&str; 9] =
     ["allod", FULL, "bumpalo", "bump-scope", "blink-alloc", "malloc", "mimalloc", "box", LIMIT];
 
-/// Runs the suite.
+/// The suite as it was asked for, to be run.
 ///
 /// # Errors
-/// Names an unknown workload or baseline, and those that exist.
-pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
+/// Names an unknown workload or subject, and those that exist.
+pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
     names::all_known("subject", std::slice::from_ref(&request.baseline), &SUBJECTS)?;
-    suite()
-        .baseline(&request.baseline)
-        .only(&request.only)?
+    let suite = suite().baseline(&request.baseline).only(&request.only)?;
+    Ok(suite
         .rule(request.rule)
         .seed(request.seed)
         .started_with(&request.started_with)
         .sample_ms(request.sample_ms)
-        .threshold(request.threshold)
-        .run(progress)
+        .threshold(request.threshold))
 }
 
 /// The names of the workloads.
@@ -333,7 +330,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
          An operation is an allocation with its writes and its share of begin and end; in batch rows\n\
          a batch of {COUNT}. \"{FULL}\" is allod with statistics, tags, budgets and the behaviour\n\
          filter; \"{LIMIT}\" a bare bump of a pointer (in begin-end, two calls).\n\
-         A subject without such a call is shown as lost.\n\n{}\n",
+         A subject without such a call has no number.\n\n{}\n",
         report.rounds(),
         table.time()
     );
@@ -449,6 +446,6 @@ mod tests {
             sample_ms: 1.0,
             threshold: 0.01,
         };
-        assert!(run(&request, |_| {}).unwrap_err().contains("did you mean bump-scope?"));
+        assert!(prepare(&request).err().unwrap().contains("did you mean bump-scope?"));
     }
 }

@@ -273,6 +273,7 @@ impl Frames for Boxes {
 /// The least that a bump can do: add, compare with the end, store; one block of memory that is large
 /// enough. Every workload's floor.
 pub(super) struct Bare {
+    bytes: usize,
     memory: Vec<MaybeUninit<u8>>,
 }
 
@@ -284,9 +285,7 @@ struct BareCursor {
 
 impl Bare {
     pub(super) fn new(bytes: usize) -> Self {
-        let mut memory = Vec::with_capacity(bytes + 64);
-        memory.resize(bytes + 64, MaybeUninit::uninit());
-        Bare { memory }
+        Bare { bytes, memory: Vec::new() }
     }
 }
 
@@ -311,6 +310,8 @@ impl Memory for BareCursor {
 
 impl Frames for Bare {
     fn frame(&mut self, timer: &mut Timer, work: &impl Work) -> u64 {
+        // Nothing to do from the second frame on.
+        self.memory.resize(self.bytes + 64, MaybeUninit::uninit());
         let start = self.memory.as_mut_ptr().cast::<u8>();
         let start = start.wrapping_add(start.align_offset(64));
         let end = start.wrapping_add(self.memory.len() - 64);

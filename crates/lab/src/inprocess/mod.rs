@@ -36,7 +36,7 @@ use crate::model::{Arm, Report, Workload, metric};
 use crate::names;
 use crate::views::{Against, View};
 use case::Case;
-use child::InProcess;
+use child::{Asked, InProcess};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -52,6 +52,8 @@ pub struct Bench<'a> {
     baseline: Option<String>,
     threshold: f64,
     arguments: Vec<OsString>,
+    /// What this process is to measure, when it is a child.
+    asked: Option<Asked>,
 }
 
 /// The suite that this process was started to measure one case of; nothing when it is no such child.
@@ -75,6 +77,7 @@ impl<'a> Bench<'a> {
             baseline: None,
             threshold: 0.01,
             arguments: std::env::args_os().skip(1).collect(),
+            asked: child::asked(),
         }
     }
 
@@ -174,6 +177,17 @@ impl<'a> Bench<'a> {
         Ok(self)
     }
 
+    /// Whether a workload's subjects are needed: a child measures one workload, and a suite that
+    /// prepares much for another need not.
+    ///
+    /// ```
+    /// let bench = allod_lab::inprocess::Bench::new("sums");
+    /// assert!(bench.wants("sum"), "this process is no child");
+    /// ```
+    pub fn wants(&self, workload: &str) -> bool {
+        self.asked.as_ref().is_none_or(|asked| asked.workload == workload)
+    }
+
     /// The workloads' names, each once.
     pub fn workloads(&self) -> Vec<String> {
         distinct(self.cases.iter().map(|c| &c.workload))
@@ -222,7 +236,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When this program cannot be started again, or a part of the laboratory is missing.
     pub fn run(mut self, progress: impl FnMut(&Step)) -> Result<Report, String> {
-        match child::asked() {
+        match self.asked.take() {
             Some(asked) if asked.suite == self.suite => child::serve(&asked, &mut self.cases),
             Some(_) => return Ok(Report::of(Seen::default(), self.seed)),
             None => {}

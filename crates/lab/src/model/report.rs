@@ -162,6 +162,18 @@ impl Report {
             .find(|r| r.suite == suite && r.workload == workload && r.subject == subject)
     }
 
+    /// Adds another suite's report of the same command.
+    pub fn absorb(&mut self, other: Self) {
+        self.results.extend(other.results);
+        self.comparisons.extend(other.comparisons);
+        self.failures.extend(other.failures);
+        self.observations.extend(other.observations);
+        let (own, other) = (&mut self.provenance, other.provenance);
+        own.disturbed_rounds += other.disturbed_rounds;
+        own.repeated_rounds += other.repeated_rounds;
+        own.stopped |= other.stopped;
+    }
+
     /// The rounds behind the result that has most of them.
     pub fn rounds(&self) -> usize {
         self.results.iter().map(|r| r.summary.runs).max().unwrap_or(0)

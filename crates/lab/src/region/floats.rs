@@ -8,6 +8,7 @@ use super::peers::words;
 use crate::inprocess::Bench;
 use allod_region::{Control, Raw, life, objects};
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 const N: usize = 1000;
 const TAG: u64 = 4;
@@ -70,6 +71,14 @@ unsafe fn sum<F: Floats>(numbers: &[u64]) -> f64 {
     numbers.iter().map(|v| unsafe { F::get(Raw(*v)) }).sum()
 }
 
+/// Numbers in a region that stays open.
+fn given<F: Floats>() -> Vec<u64> {
+    let mut given = vec![0; N];
+    // SAFETY: the region is open.
+    unsafe { numbers::<F>(life::create(), &mut given) };
+    given
+}
+
 fn add_way<F: Floats + 'static>(bench: &mut Bench<'static>, subject: &str) {
     let n = N as u64;
     let slots = words(N);
@@ -83,13 +92,13 @@ fn add_way<F: Floats + 'static>(bench: &mut Bench<'static>, subject: &str) {
             check
         }
     });
-    let given = words(N);
-    // SAFETY: the region stays open.
-    unsafe { numbers::<F>(life::create(), given) };
-    let given: &'static [u64] = given;
-    // SAFETY: as above.
+    // Made when the first call wants them.
+    let made: LazyLock<Vec<u64>> = LazyLock::new(given::<F>);
+    let given: &'static LazyLock<Vec<u64>> = Box::leak(Box::new(made));
+    // SAFETY: the numbers' region stays open.
     bench.add("floats-read", subject, n, move || unsafe { sum::<F>(black_box(given)).to_bits() });
     bench.add("floats-fold", subject, n, move || {
+        let given: &[u64] = given;
         let r = life::create();
         // SAFETY: the region is open until its exit.
         unsafe {
@@ -104,6 +113,7 @@ fn add_way<F: Floats + 'static>(bench: &mut Bench<'static>, subject: &str) {
     });
     let slots = words(N);
     bench.add("floats-map", subject, n, move || {
+        let given: &[u64] = given;
         let r = life::create();
         // SAFETY: the region is open until its exit.
         unsafe {

@@ -47,3 +47,25 @@ pub fn suite(quick: bool) -> Bench<'static> {
     batches::add(&mut bench);
     bench
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subject_of_a_workload_does_the_same_work() {
+        // What takes less than a second a call.
+        let long = ["list-1e6", "list-1e7", "splice-1e7", "large-objects"];
+        let names = suite(true).workloads();
+        let chosen: Vec<String> =
+            names.into_iter().filter(|w| !long.contains(&w.as_str())).collect();
+        assert_eq!(suite(true).only(&chosen).unwrap().check(), [""; 0]);
+    }
+
+    #[test]
+    fn no_workload_is_called_like_a_subject() {
+        let suite = suite(false);
+        let subjects = suite.subjects();
+        assert!(suite.workloads().iter().all(|w| !subjects.contains(w)));
+    }
+}

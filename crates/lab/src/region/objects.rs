@@ -157,6 +157,9 @@ fn layout(n: usize) -> std::alloc::Layout {
 }
 
 fn add_work<W: Work>(bench: &mut Bench<'static>, name: &str, work: W, n: usize) {
+    if !bench.wants(name) {
+        return;
+    }
     let run = Run::new(work, n);
     let operations = run.operations();
     let mut typed = run;

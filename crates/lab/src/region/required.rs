@@ -102,23 +102,27 @@ pub fn requirements(report: &Report) -> Table {
     table
 }
 
-/// A line for each workload and subject: nanoseconds an operation, and times faster than the
-/// workload's first subject.
+/// A line for each workload and subject: nanoseconds an operation, and times faster than the baseline,
+/// with `+` for GO, `-` for NO-GO and `=` for EQUIVALENT.
 pub fn times(report: &Report) -> Table {
-    let mut table = Table::new(["workload", "subject", "ns", "times the first"]);
-    let mut first = ("", 0.0);
+    let mut table = Table::new(["workload", "subject", "ns", "times faster", "95 % interval"]);
+    let mut workload = "";
     for r in report.results.iter().filter(|r| r.suite == SUITE) {
-        let median = r.summary.median;
-        let begins = r.workload != first.0;
-        if begins {
-            first = (&r.workload, median);
-        }
-        table.row([
+        let begins = r.workload != workload;
+        workload = &r.workload;
+        let mut line = vec![
             if begins { r.workload.clone() } else { String::new() },
             r.subject.clone(),
-            nanoseconds(median),
-            digits(first.1 / median),
-        ]);
+            nanoseconds(r.summary.median),
+        ];
+        match report.comparison(SUITE, &r.workload, &r.subject) {
+            Some(c) => line.extend([
+                format!("{}{}", digits(c.ratio), c.verdict.mark()),
+                format!("{}–{}", digits(c.ci95[0]), digits(c.ci95[1])),
+            ]),
+            None => line.push("1 ".into()),
+        }
+        table.row(line);
     }
     table
 }

@@ -1,0 +1,128 @@
+//! The options of every command that measures.
+
+use crate::common::Failure;
+use allod_lab::driver::{Rule, fresh_seed};
+use allod_lab::stats::FEWEST;
+use allod_lab::subject::{Candidate, parse_peer};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What to measure, how long, against what, and where the results go.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Rounds that count, after a warm-up; each measures everything once [default: 10, or 6 with --quick]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub runs: Option<u32>,
+    /// Instead of a fixed number, as many rounds as it takes to know every ratio to ± this, in percent
+    #[arg(long, value_name = "PERCENT", value_parser = above_0, conflicts_with = "runs")]
+    pub precision: Option<f64>,
+    /// The most rounds that --precision may take [default: 100]
+    #[arg(long, value_name = "N", requires = "precision")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub max_runs: Option<u32>,
+    /// Stop after this time with what there is: 90s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub max_time: Option<Duration>,
+    /// Only these workloads, or only these subjects and the baseline, or both
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', alias = "subjects")]
+    pub only: Vec<String>,
+    /// List what can be measured
+    #[arg(long)]
+    pub list: bool,
+    /// The subject the others are compared with
+    #[arg(long, value_name = "NAME")]
+    pub baseline: Option<String>,
+    /// The smallest difference that counts for a verdict, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
+    pub threshold: f64,
+    /// Another allocator: a library that serves malloc when preloaded (repeatable)
+    #[arg(long = "peer", value_name = "NAME=PATH", value_parser = parse_peer)]
+    pub peers: Vec<Candidate>,
+    /// Write the results and every single observation to a file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Less work and fewer rounds, for a first look
+    #[arg(long)]
+    pub quick: bool,
+    /// Draw the order of the subjects as another run did, which named this number
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+}
+
+impl Options {
+    /// When enough is measured; `rounds` where nothing was said, and the fewest that can decide with
+    /// `--quick`.
+    pub fn rule(&self, rounds: usize) -> Rule {
+        let default = if self.quick { FEWEST } else { rounds };
+        let rule = match self.precision {
+            Some(precision) => Rule::until(precision, self.max_runs.unwrap_or(100) as usize),
+            None => Rule::rounds(self.runs.map_or(default, |n| n as usize)),
+        };
+        Rule { max_time: self.max_time, ..rule }
+    }
+
+    /// What the order is drawn from.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or_else(fresh_seed)
+    }
+
+    /// Refuses `--peer` where subjects are no libraries to preload.
+    pub fn without_peers(&self) -> Result<(), Failure> {
+        match self.peers.first() {
+            None => Ok(()),
+            Some(peer) => Err(Failure::usage(format!(
+                "--peer {}: the subjects of this suite are linked into the command; a library to preload \
+                 can be measured by `allod compare` and `allod bench heap`",
+                peer.name
+            ))),
+        }
+    }
+}
+
+/// A percentage as a fraction.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.strip_suffix('%').unwrap_or(text).trim_end().parse::<f64>() {
+        Ok(p) if (0.0..100.0).contains(&p) => Ok(p / 100.0),
+        _ => Err("a number from 0 to 100 is wanted, such as 1 for ±1 %".into()),
+    }
+}
+
+fn above_0(text: &str) -> Result<f64, String> {
+    percent(text).and_then(|p| match p {
+        0.0 => Err("a number above 0 is wanted: no measurement is exact".into()),
+        p => Ok(p),
+    })
+}
+
+/// A time: seconds, or a number with `s`, `m` or `h`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) if text.ends_with('m') => (number, 60.0),
+        Some(number) if text.ends_with('h') => (number, 3600.0),
+        Some(number) => (number, 1.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(n) if n > 0.0 && n * unit < 1e9 => Ok(Duration::from_secs_f64(n * unit)),
+        _ => Err("a time is wanted, such as 90s, 5m or 1h".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_and_times_are_read_as_people_write_them() {
+        assert_eq!(percent("0.5%"), Ok(0.005));
+        assert_eq!(percent("2 %"), Ok(0.02));
+        assert!(percent("100").is_err() && percent("-1").is_err() && percent("nan").is_err());
+        assert!(above_0("0").is_err());
+        for (text, seconds) in [("90", 90.0), ("90s", 90.0), ("1.5m", 90.0), ("2h", 7200.0)] {
+            assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for wrong in ["", "m", "0", "-3s", "5d", "inf"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
+}
