@@ -1,5 +1,44 @@
 //! The Allod laboratory: what an allocator costs, found out so that others can believe it.
 //!
+//! # A measurement of your own
+//! Any two functions that do the same work can be compared. This is a whole program; started again for
+//! each sample, it needs nothing but its own executable:
+//!
+//! ```standalone_crate
+//! use allod_lab::driver::Rule;
+//! use allod_lab::inprocess::Bench;
+//! use allod_lab::notes::notes;
+//! use allod_lab::suite_table::SuiteTable;
+//! use std::collections::{BTreeMap, HashMap};
+//!
+//! fn main() -> Result<(), String> {
+//!     // The names of a thousand things, many of them more than once.
+//!     let names: Vec<String> = (0..1000).map(|i| format!("thing {}", i * i % 97)).collect();
+//!     let mut bench = Bench::new("counting");
+//!     bench.add("names", "HashMap", 1000, || {
+//!         let mut counts = HashMap::new();
+//!         names.iter().for_each(|n| *counts.entry(n).or_insert(0u64) += 1);
+//!         counts.values().map(|n| n * n).sum() // what both must agree on
+//!     });
+//!     bench.add("names", "BTreeMap", 1000, || {
+//!         let mut counts = BTreeMap::new();
+//!         names.iter().for_each(|n| *counts.entry(n).or_insert(0u64) += 1);
+//!         counts.values().map(|n| n * n).sum()
+//!     });
+//!     // Until the ratio is known to ±5 %, but no more than 20 rounds.
+//!     let bench = bench.baseline("HashMap").rule(Rule::until(0.05, 20)).sample_ms(1.0);
+//!     let report = bench.run(|_| {})?;
+//!     let tables = SuiteTable::of(&report, "counting", "HashMap");
+//!     println!("{}\n{}\n{}", tables.time(), tables.ratios(), notes(&report));
+//!     assert!(report.comparison("counting", "names", "BTreeMap").is_some());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! What an arm or a workload of another kind takes stands at [`driver`]: whatever can say what one turn
+//! brought can be measured.
+//!
+//! # The parts
 //! - [`model`] has the terms: an **arm** is what is measured, a **workload** what is done, an
 //!   **observation** one raw value, a **report** what is told of them;
 //! - [`driver`] measures: it interleaves the arms, repeats, and stops when enough is known;
