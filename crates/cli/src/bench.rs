@@ -38,15 +38,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
     if options.list {
         return say(&list(suite));
     }
-    if let Suite::All(_) = suite
-        && (!options.only.is_empty() || options.baseline.is_some())
-    {
-        return Err(Failure::usage(
-            "`bench all` measures everything, each suite against its own baseline; choose with \
-             `bench heap`, `bench region` or `bench frame`"
-                .into(),
-        ));
-    }
+    refuse(suite, options)?;
     let json = Json::open(options.json.as_deref())?;
     let progress = Progress::begin()?;
     let (tables, report) = match suite {
@@ -57,6 +49,24 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
     };
     drop(progress);
     finish(&report, &tables, json)
+}
+
+/// Says early what a suite cannot do.
+fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
+    match suite {
+        Suite::Heap(_) => Ok(()),
+        Suite::Region(_) | Suite::Frame(_) => {
+            options.without_peers().and_then(|()| options.without_instructions())
+        }
+        Suite::All(_) if !options.only.is_empty() || options.baseline.is_some() => {
+            Err(Failure::usage(
+                "`bench all` measures everything, each suite against its own baseline; choose with \
+                 `bench heap`, `bench region` or `bench frame`"
+                    .into(),
+            ))
+        }
+        Suite::All(_) => options.without_instructions(),
+    }
 }
 
 fn list(suite: &Suite) -> String {

@@ -22,7 +22,6 @@ pub fn list() -> String {
 
 /// Runs what was chosen.
 pub fn measure(options: &Options, progress: &Progress) -> Measured {
-    options.without_peers()?;
     let request = Request {
         only: options.only.clone(),
         baseline: options.baseline.clone().unwrap_or_else(|| "bumpalo".into()),

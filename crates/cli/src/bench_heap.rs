@@ -56,6 +56,7 @@ fn run(options: &Options, scale: f64, threads: Option<u32>, progress: &Progress)
         scale,
         threads: threads.map_or(processors, |n| n as usize),
         threshold: options.threshold,
+        counting: options.instructions,
     };
     let report = heap::run(&request, |step| progress.step(step))?;
     let tables = format!("{}\n{}", heap::tables(&request, &report), legend(&subjects));

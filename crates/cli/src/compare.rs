@@ -68,6 +68,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         environment: &args.environment,
         limit: Some(args.timeout),
         show_output: args.show_output,
+        counting: options.instructions,
     };
     let json = Json::open(options.json.as_deref())?;
     let progress = Progress::begin()?;

@@ -23,6 +23,9 @@ pub struct Options {
     /// Stop after this time with what there is: 90s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub max_time: Option<Duration>,
+    /// Count instructions with callgrind instead of time: exact on any machine, but slow
+    #[arg(long, conflicts_with_all = ["runs", "precision", "max_time"])]
+    pub instructions: bool,
     /// Only these workloads, or only these subjects and the baseline, or both
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', alias = "subjects")]
     pub only: Vec<String>,
@@ -64,6 +67,18 @@ impl Options {
     /// What the order is drawn from.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or_else(fresh_seed)
+    }
+
+    /// Refuses `--instructions` where a subject is only a part of its process.
+    pub fn without_instructions(&self) -> Result<(), Failure> {
+        match self.instructions {
+            false => Ok(()),
+            true => Err(Failure::usage(
+                "--instructions counts those of whole processes: `allod compare` and `allod bench heap` \
+                 have it"
+                    .into(),
+            )),
+        }
     }
 
     /// Refuses `--peer` where subjects are no libraries to preload.

@@ -17,6 +17,9 @@ pub const WALL: &str = "compare";
 /// The suite of processor times in the report.
 pub const CPU: &str = "compare-cpu";
 
+/// The suite of counted instructions in the report.
+pub const INSTRUCTIONS: &str = "compare-instructions";
+
 /// What to compare.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
@@ -40,6 +43,8 @@ pub struct Request<'a> {
     pub limit: Option<Duration>,
     /// Whether the program's own output is shown.
     pub show_output: bool,
+    /// Whether instructions are counted instead of time.
+    pub counting: bool,
 }
 
 /// Runs the program on every subject, interleaved.
@@ -68,6 +73,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         watched: metric::WALL,
         rule: request.rule,
         seed: request.seed,
+        counting: request.counting,
     };
     let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
     if let Some(f) = report.failures.iter().find(|f| f.subject == request.baseline) {
@@ -84,6 +90,10 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         threshold: request.threshold,
     };
     let workload = [name.as_str()];
+    if request.counting {
+        View::new(INSTRUCTIONS, workload, &metric::EXECUTED).add_to(&mut report, against);
+        return Ok(report);
+    }
     View::new(WALL, workload, &metric::WALL).add_to(&mut report, against);
     View::peaks(WALL, workload).add_to(&mut report, against);
     View::new(CPU, workload, &metric::CPU).add_to(&mut report, against);
@@ -117,6 +127,9 @@ fn command_line(request: &Request) -> String {
 /// The table that `allod compare` prints.
 pub fn table(request: &Request, report: &Report) -> String {
     let workload = command_line(request);
+    if request.counting {
+        return counted(request, report, &workload);
+    }
     let mut table = Table::new([
         "allocator",
         "wall ms",
@@ -144,6 +157,31 @@ pub fn table(request: &Request, report: &Report) -> String {
         text += &format!("{} failed: the program {}.\n", failure.subject, failure.reason);
     }
     text
+}
+
+fn counted(request: &Request, report: &Report, workload: &str) -> String {
+    let mut table = Table::new(["allocator", "million instructions", "times fewer"]);
+    for subject in request.subjects {
+        let mut line = vec![subject.name.clone()];
+        match report.result(INSTRUCTIONS, workload, &subject.name) {
+            Some(result) => line.push(digits(result.summary.median / 1e6)),
+            None => line.push("failed".into()),
+        }
+        match report.comparison(INSTRUCTIONS, workload, &subject.name) {
+            Some(c) => line.push(format!("{:.3}", c.ratio)),
+            None if subject.name == request.baseline => line.push("1".into()),
+            None => {}
+        }
+        table.row(line);
+    }
+    let failures = report.failures.iter();
+    let failed = failures.map(|f| format!("{} failed: the program {}.\n", f.subject, f.reason));
+    format!(
+        "{table}\nInstructions of the whole process, counted by callgrind in one run; times fewer than on \
+         {}.\n{}",
+        request.baseline,
+        failed.collect::<String>()
+    )
 }
 
 fn cells(report: &Report, workload: &str, subject: &str, baseline: &str) -> Vec<String> {

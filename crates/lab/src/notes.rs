@@ -1,6 +1,6 @@
 //! What a reader of the tables must know about how they came to be.
 
-use crate::model::Report;
+use crate::model::{Report, metric};
 use crate::process::COUNTERS;
 use crate::stats::FEWEST;
 use std::fmt::Write;
@@ -13,6 +13,10 @@ pub fn notes(report: &Report) -> String {
     let rounds = report.rounds();
     if p.stopped {
         text += "Stopped: this is what was measured until then.\n";
+    }
+    let counted = report.observations.iter().any(|o| o.metric.name == metric::EXECUTED.name);
+    if counted {
+        return text;
     }
     if (1..FEWEST).contains(&rounds) {
         let _ = writeln!(

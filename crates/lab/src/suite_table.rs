@@ -58,6 +58,11 @@ impl<'a> SuiteTable<'a> {
         self.least(|w, s| self.cost(w, s), nanoseconds, true)
     }
 
+    /// Plain numbers per operation, medians; `*` marks the best of each row.
+    pub fn counts(&self) -> Table {
+        self.least(|w, s| self.cost(w, s), digits, true)
+    }
+
     /// Nanoseconds an operation less the floor's.
     pub fn net_time(&self) -> Table {
         let own = |w: &str| self.floor.and_then(|floor| self.cost(w, floor)).unwrap_or(0.0);

@@ -26,6 +26,7 @@ fn a_program_against_itself_is_go_or_no_go_in_at_most_5_of_100_trials() {
             scale: 0.0005,
             threads: 2,
             threshold: 0.01,
+            counting: false,
         };
         let report = heap::run(&request, |_| {}).expect("the laboratory is whole");
         let ratio = report.comparison(heap::SUITE, "lifo", "other").expect("both ran");

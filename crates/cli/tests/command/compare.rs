@@ -138,3 +138,15 @@ fn compare_accepts_a_peer_by_name_and_path_and_refuses_one_without_malloc() {
         run(&["compare", "--runs", "1", "--only", "system", "--peer", &broken, "--", "true"]);
     assert!(stderr(&output).contains("broken is left out"), "{}", stderr(&output));
 }
+
+#[test]
+fn instructions_are_counted_where_time_would_be_noise() {
+    let output = run(&["compare", "--instructions", "--only", "allod", "true"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("million instructions") && !text.contains("wall"), "{text}");
+    let row = text.lines().find(|l| l.starts_with("allod")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert!(cells[1].parse::<f64>().is_ok_and(|n| n > 0.05), "{row}");
+    assert!(cells[2].parse::<f64>().is_ok_and(|n| n > 0.01), "{row}");
+}

@@ -43,6 +43,10 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
         (&["bench", "region", "--only", "typed-imt"], "did you mean typed-int?"),
         (&["bench", "region", "--baseline", "glib"], "did you mean glibc?"),
         (&["bench", "all", "--only", "lifo"], "bench heap"),
+        (&["bench", "all", "--baseline", "system"], "its own baseline"),
+        (&["bench", "all", "--instructions"], "whole processes"),
+        (&["bench", "frame", "--instructions"], "whole processes"),
+        (&["compare", "--instructions", "--runs", "9", "true"], "cannot be used with"),
     ] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));

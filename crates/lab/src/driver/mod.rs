@@ -31,6 +31,7 @@
 //!     watched: metric::TIME,
 //!     rule: Rule::rounds(6),
 //!     seed: 1,
+//!     counting: false,
 //! };
 //! let seen = run(&plan, |_| {})?;
 //! assert_eq!(values(&seen.observations, "length", "short", &metric::TIME), [5.0; 6]);
@@ -72,6 +73,8 @@ pub struct Plan<'a> {
     pub rule: Rule,
     /// What the order of the arms is drawn from.
     pub seed: u64,
+    /// Whether instructions are counted: once, since they are the same in every run.
+    pub counting: bool,
 }
 
 /// What was seen.
@@ -119,10 +122,13 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Step)) -> Result<Seen, String>
 fn turns(plan: &Plan, workload: &Workload) -> usize {
     let rule = rule_for(plan, workload);
     let rounds = if rule.precision.is_some() { rule.least } else { rule.most };
-    (rounds + 1) * arms_for(plan, workload).len()
+    (rounds + usize::from(!plan.counting)) * arms_for(plan, workload).len()
 }
 
 fn rule_for(plan: &Plan, workload: &Workload) -> Rule {
+    if plan.counting {
+        return Rule { max_time: plan.rule.max_time, ..Rule::rounds(1) };
+    }
     workload.most_rounds.map_or(plan.rule, |most| plan.rule.at_most(most))
 }
 
@@ -148,7 +154,8 @@ impl Driver<'_> {
         let mut order = Order::new(self.plan.seed, arms.len());
         let (mut noise, mut counted) = (Noise::default(), 0);
         let mut checksum = None;
-        for round in 0.. {
+        // What is counted needs no warm-up.
+        for round in usize::from(self.plan.counting).. {
             let start = self.seen.observations.len();
             let outcomes = self.round(workload, &arms, &mut order, round)?;
             if self.seen.stopped {
@@ -194,8 +201,13 @@ impl Driver<'_> {
                 continue;
             }
             let processor = self.processor.filter(|_| workload.pinned);
-            let turn = Turn { round, position, padding, processor };
-            let outcome = workload.work.run(arm, &turn)?;
+            let counting = self.plan.counting;
+            let padding = if counting { 0 } else { padding };
+            let turn = Turn { round, position, padding, processor, counting };
+            let mut outcome = workload.work.run(arm, &turn)?;
+            if counting {
+                outcome.loops_ns.clear();
+            }
             if outcome.stopped || interrupt::requested() {
                 self.seen.stopped = true;
                 break;

@@ -35,6 +35,7 @@ fn measure(rule: Rule, workloads: &[Workload], steps: &mut Vec<(usize, usize)>) 
         watched: TIME,
         rule,
         seed: 3,
+        counting: false,
     };
     run(&plan, |s| steps.push((s.done, s.total))).unwrap()
 }

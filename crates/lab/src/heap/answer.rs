@@ -33,8 +33,8 @@ fn answer(arm: &Arm, workload: &str, used: &Used) -> Result<Vec<(Metric, f64)>, 
     let number = |name| {
         field(&used.stdout, name).parse::<f64>().map_err(|_| format!("it printed no {name}"))
     };
-    let ns = number("ns")?.max(1.0) / number("operations")?;
-    let mut values = vec![(metric::TIME, ns)];
+    let (ns, operations) = (number("ns")?.max(1.0), number("operations")?);
+    let mut values = vec![(metric::TIME, ns / operations), (metric::OPERATIONS, operations)];
     if workload == "burst-idle" && arm.name != NULL {
         let (before, peak) = (number("rss_before_kib")?, number("rss_peak_kib")?);
         let kept = (number("rss_after_kib")? - before).max(0.0);

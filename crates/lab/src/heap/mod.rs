@@ -17,7 +17,7 @@ use crate::Step;
 use crate::driver::{self, Plan, Rule};
 use crate::files;
 use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
-use crate::process::Launch;
+use crate::process::{Launch, per_operation};
 use crate::stats::FEWEST;
 use crate::subject::Subject;
 use crate::views::{Against, Ratios, View};
@@ -29,6 +29,8 @@ use std::time::Duration;
 pub const SUITE: &str = "heap";
 /// The suite of memory still held one second after a burst.
 pub const KEPT_SUITE: &str = "heap-kept";
+/// The suite of counted instructions.
+pub const INSTRUCTIONS: &str = "heap-instructions";
 /// The suite of how long groups of 20 operations take, by quantile.
 pub const LATENCY: &str = "heap-latency";
 /// The quantiles of that suite, as its rows and the metrics are called.
@@ -66,6 +68,8 @@ pub struct Request<'a> {
     pub threads: usize,
     /// The smallest difference that counts, 0.01 for ±1 %.
     pub threshold: f64,
+    /// Whether instructions are counted instead of time.
+    pub counting: bool,
 }
 
 /// Runs every workload on every subject and on the null subject, interleaved within each workload.
@@ -102,6 +106,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         watched: metric::TIME,
         rule: request.rule,
         seed: request.seed,
+        counting: request.counting,
     };
     let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
     let against = Against {
@@ -110,6 +115,12 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         apart: Some(NULL),
         threshold: request.threshold,
     };
+    if request.counting {
+        let names = request.workloads.iter().map(|w| w.name);
+        let counted = View::new(INSTRUCTIONS, names, &metric::EXECUTED_PER_OPERATION);
+        counted.add_to(&mut report, against);
+        return Ok(report);
+    }
     for view in views(request.workloads) {
         view.add_to(&mut report, against);
     }
@@ -143,8 +154,19 @@ struct BuiltIn {
 
 impl Work for BuiltIn {
     fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
+        if turn.counting {
+            // Each instruction is followed by a program that takes a hundred for it.
+            let (less, more) = (self.launch(arm, turn, 0.01)?, self.launch(arm, turn, 0.02)?);
+            return Ok(per_operation(less, more));
+        }
         // The warm-up brings the program and the library into memory; a tenth is enough.
-        let part = if turn.warm_up() { 0.1 } else { 1.0 };
+        self.launch(arm, turn, if turn.warm_up() { 0.1 } else { 1.0 })
+    }
+}
+
+impl BuiltIn {
+    /// Runs a part of the workload.
+    fn launch(&self, arm: &Arm, turn: &Turn, part: f64) -> Result<Outcome, String> {
         let millionths = (self.scale * part * 1e6).ceil().max(1.0) as u64;
         let mut arguments: Vec<OsString> = vec![
             "--scale".into(),

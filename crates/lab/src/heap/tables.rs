@@ -1,6 +1,6 @@
 //! The tables that `allod bench heap` prints.
 
-use super::{GIVEN_BACK, LATENCY, NULL, QUANTILES, Request, SUITE};
+use super::{GIVEN_BACK, INSTRUCTIONS, LATENCY, NULL, QUANTILES, Request, SUITE};
 use crate::model::{Report, values};
 use crate::stats::{FEWEST, median};
 use crate::suite_table::SuiteTable;
@@ -15,6 +15,18 @@ pub fn tables(request: &Request, report: &Report) -> String {
         baseline: request.baseline,
         floor: Some(NULL),
     };
+    if request.counting {
+        let table = SuiteTable { suite: INSTRUCTIONS, ..table };
+        return format!(
+            "Instructions per operation, the workload's own included, counted by callgrind in one run; *\n\
+             the best of its row. The column \"{NULL}\" is what the workload takes without an allocator.\n\n\
+             {}\nTimes fewer than {}.\n\n{}\n{}",
+            table.counts(),
+            request.baseline,
+            table.ratio_rows(),
+            table.losses()
+        );
+    }
     let mut text = format!(
         "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
          The column \"{NULL}\" is what the workload costs without an allocator.\n\n{}\n",

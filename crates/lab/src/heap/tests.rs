@@ -21,7 +21,21 @@ fn request<'a>(subjects: &'a [Subject], workloads: &'a [Entry], runs: usize) -> 
         scale: 0.0001,
         threads: 2,
         threshold: 0.01,
+        counting: false,
     }
+}
+
+#[test]
+fn counted_instructions_tell_the_null_subject_from_an_allocator() {
+    let subjects = [subject("system", None)];
+    let lifo = chosen(&["lifo", "latency"]);
+    let request = Request { scale: 0.02, counting: true, ..request(&subjects, &lifo, 6) };
+    let report = run(&request, |_| {}).unwrap();
+    let count = |arm| report.result(INSTRUCTIONS, "lifo", arm).unwrap().summary.median;
+    assert!(count("system") > count(NULL) + 5.0, "{} {}", count("system"), count(NULL));
+    assert!((5.0..1000.0).contains(&count("system")), "{}", count("system"));
+    assert_eq!(report.rounds(), 1, "they are the same in every round");
+    assert!(tables(&request, &report).contains("Instructions per operation"));
 }
 
 #[test]

@@ -258,6 +258,7 @@ impl<'a> Bench<'a> {
             watched: metric::TIME,
             rule: self.rule,
             seed: self.seed,
+            counting: false,
         };
         let mut report = Report::of(driver::run(&plan, progress)?, self.seed);
         let against = Against {

@@ -44,5 +44,11 @@ pub const MAJOR_FAULTS: Metric = Metric::new("major-faults", "count");
 pub const VOLUNTARY_SWITCHES: Metric = Metric::new("voluntary-switches", "count");
 /// Context switches because another took its processor.
 pub const INVOLUNTARY_SWITCHES: Metric = Metric::new("involuntary-switches", "count");
+/// Operations that the workload did.
+pub const OPERATIONS: Metric = Metric::new("operations", "count");
+/// Instructions that the whole process executed, by callgrind.
+pub const EXECUTED: Metric = Metric::new("executed", "instructions");
+/// Instructions executed per operation, by callgrind.
+pub const EXECUTED_PER_OPERATION: Metric = Metric::new("executed", "instructions/op");
 /// The calibration loop beside the run: how fast the machine was.
 pub const LOOP: Metric = Metric::new("loop", "ns");

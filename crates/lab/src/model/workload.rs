@@ -37,6 +37,8 @@ pub struct Turn {
     pub padding: usize,
     /// The processor to stay on.
     pub processor: Option<usize>,
+    /// Whether instructions are counted and times mean nothing.
+    pub counting: bool,
 }
 
 impl Turn {

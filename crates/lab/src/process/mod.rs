@@ -1,10 +1,12 @@
 //! Starting one process on one allocator, and what it used.
 
+mod counting;
 pub mod environment;
 pub mod interrupt;
 mod outcome;
 mod used;
 
+pub use counting::per_operation;
 pub use used::{COUNTERS, End, Used};
 
 use crate::files;
@@ -51,8 +53,10 @@ pub struct Launch<'a> {
     pub processor: Option<usize>,
     /// When to kill it.
     pub limit: Option<Duration>,
-    /// What becomes of its output.
+    /// What becomes of its output; where instructions are counted, standard error is captured.
     pub output: Output,
+    /// Whether its instructions are counted, which takes valgrind and a hundred times as long.
+    pub counting: bool,
 }
 
 /// Checks that the dynamic linker can be told of a library: its list is cut at spaces and colons.
@@ -90,6 +94,7 @@ impl<'a> Launch<'a> {
             processor: None,
             limit: None,
             output: Output::Capture,
+            counting: false,
         }
     }
 
@@ -101,6 +106,7 @@ impl<'a> Launch<'a> {
             padding: turn.padding,
             folder: arm.folder.as_deref(),
             processor: turn.processor,
+            counting: turn.counting,
             ..Self::new(arm.program.as_deref().unwrap_or(program), arguments)
         }
     }
@@ -112,9 +118,10 @@ impl<'a> Launch<'a> {
     pub fn run(&self) -> Result<Used, String> {
         let no_room = |e| format!("no room for what the program prints: {e}");
         let out = Captured::new(self.output).map_err(no_room)?;
-        let err = Captured::new(self.output).map_err(no_room)?;
+        let told = if self.counting { Output::Capture } else { self.output };
+        let err = Captured::new(told).map_err(no_room)?;
         let (mut report, sender) = std::io::pipe().map_err(|e| format!("no pipe: {e}"))?;
-        let mut command = self.command(&files::launcher()?);
+        let mut command = self.command(&files::launcher()?)?;
         command.stdin(Stdio::from(OwnedFd::from(sender)));
         command.stdout(out.stream().map_err(no_room)?).stderr(err.stream().map_err(no_room)?);
         let mut launcher =
@@ -131,10 +138,11 @@ impl<'a> Launch<'a> {
             .ok_or_else(|| format!("the launcher did not report ({status}): {text:?}"))?;
         used.stdout = out.text();
         used.stderr = err.text();
+        used.executed = self.counting.then(|| counting::count(&used.stderr)).flatten();
         Ok(used)
     }
 
-    fn command(&self, launcher: &Path) -> Command {
+    fn command(&self, launcher: &Path) -> Result<Command, String> {
         let (environment, also) =
             environment::of(std::env::vars_os(), self.environment, self.padding);
         let mut preload = self.preload.map_or_else(OsString::new, OsString::from);
@@ -151,12 +159,18 @@ impl<'a> Launch<'a> {
         let processor = self.processor.map_or_else(|| "-".into(), |n| n.to_string());
         let seconds = self.limit.map_or(0, |limit| limit.as_secs().max(1));
         command.arg(preload).arg(processor).arg(seconds.to_string());
-        command.arg(self.program).args(self.arguments);
+        if self.counting {
+            let (valgrind, options) = counting::wrapper(self.program)?;
+            command.arg(valgrind).args(options);
+        } else {
+            command.arg(self.program);
+        }
+        command.args(self.arguments);
         command.env_clear().envs(environment);
         if let Some(folder) = self.folder {
             command.current_dir(folder);
         }
-        command
+        Ok(command)
     }
 }
 
@@ -267,6 +281,20 @@ mod tests {
         let script = "trap 'echo caught; exit 3' USR1; kill -USR1 $$; sleep 1";
         let used = shell(script, |_| ());
         assert_eq!((used.end, used.stdout.as_str()), (End::Exit(3), "caught\n"));
+    }
+
+    #[test]
+    fn counted_instructions_are_the_same_in_every_run() {
+        let arguments = ["--scale", "1000", "lifo"].map(OsString::from);
+        let program = files::workload().unwrap();
+        let count = || {
+            let launch = Launch { counting: true, ..Launch::new(&program, &arguments) };
+            let used = launch.run().unwrap();
+            assert_eq!(used.end, End::Exit(0), "{}", used.stderr);
+            used.executed.expect("callgrind tells the count") as f64
+        };
+        let (first, second) = (count(), count());
+        assert!(first > 1e5 && (first / second - 1.0).abs() < 0.01, "{first} {second}");
     }
 
     #[test]

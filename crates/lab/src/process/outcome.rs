@@ -21,6 +21,7 @@ impl Used {
             (metric::INVOLUNTARY_SWITCHES, self.involuntary_switches as f64),
         ];
         values.extend(self.final_rss_kib.map(|kib| (metric::FINAL, kib as f64)));
+        values.extend(self.executed.map(|n| (metric::EXECUTED, n as f64)));
         let counters = self.counters.iter();
         values.extend(counters.map(|&(name, n)| (Metric::new(name, "count"), n as f64)));
         Outcome {

@@ -62,6 +62,8 @@ pub struct Used {
     pub loops_ns: [f64; 2],
     /// Hardware counters, where there are any.
     pub counters: Vec<(&'static str, u64)>,
+    /// Instructions executed, where they were counted.
+    pub executed: Option<u64>,
     /// Standard output, where it was captured.
     pub stdout: String,
     /// Standard error, where it was captured.
@@ -103,6 +105,7 @@ impl Used {
             involuntary_switches: number("involuntary_switches")?,
             loops_ns: [number("loop_before_ns")? as f64, number("loop_after_ns")? as f64],
             counters: COUNTERS.into_iter().filter_map(counter).collect(),
+            executed: None,
             stdout: String::new(),
             stderr: String::new(),
         })
