@@ -10,7 +10,9 @@ mod help;
 mod options;
 mod output;
 mod parts;
+mod record;
 mod run;
+mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -26,6 +28,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Record(record::Args),
+    Trace(trace::Args),
     Compare(compare::Args),
     #[command(subcommand)]
     Bench(bench::Suite),
@@ -38,6 +42,8 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Record(args) => record::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(suite) => bench::run(&suite),
         Command::Help(args) => help::run(&args, Cli::command()),

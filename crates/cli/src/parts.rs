@@ -7,7 +7,8 @@ use allod_lab::files;
 /// Lists the files that the command needs to measure, one a line; an installation puts them into
 /// `../lib/allod`.
 pub fn run() -> Result<(), Failure> {
-    let mut parts = vec![files::launcher()?, files::workload()?, files::null_subject()?];
+    let mut parts =
+        vec![files::launcher()?, files::workload()?, files::null_subject()?, files::recorder()?];
     parts.extend(built().into_iter().map(|peer| peer.library));
     say(&parts.iter().map(|part| format!("{}\n", part.display())).collect::<String>())
 }

@@ -37,6 +37,17 @@ pub fn liballod() -> Result<PathBuf, String> {
     })
 }
 
+/// `liballod_record.so`, the library that `allod record` preloads.
+///
+/// # Errors
+/// Says how to build it when it is not there.
+pub fn recorder() -> Result<PathBuf, String> {
+    beside(&["", "deps", "..", "../lib/allod"], "liballod_record.so").ok_or_else(|| {
+        "liballod_record.so is not beside this command; build both with `cargo build --release`"
+            .into()
+    })
+}
+
 /// The program with the workloads of `allod bench heap`.
 ///
 /// # Errors

@@ -66,6 +66,7 @@ pub mod stats;
 pub mod subject;
 pub mod suite_table;
 pub mod table;
+pub mod trace_tables;
 pub mod views;
 
 /// One step of a long measurement, for a progress bar.

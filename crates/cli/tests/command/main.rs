@@ -7,37 +7,13 @@ mod results;
 mod run;
 mod usage;
 
+#[path = "../installed/mod.rs"]
+mod installed;
+
+use installed::{allod, folder as install_folder};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
-
-/// The command, with an optimised liballod.so beside it.
-fn allod() -> Command {
-    Command::new(install_folder().join("allod"))
-}
-
-fn install_folder() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(install)
-}
-
-/// Puts the command and the library into one folder, as an installation would.
-fn install() -> PathBuf {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let library = scratch.with_file_name("release").join("liballod.so");
-    let mut cargo = Command::new(env!("CARGO"));
-    let status = cargo.args(["build", "--release", "--package", "allod-capi"]).status();
-    assert!(status.expect("cargo runs").success(), "liballod.so builds");
-    let folder = scratch.join("bin");
-    std::fs::create_dir_all(&folder).unwrap();
-    for file in [Path::new(env!("CARGO_BIN_EXE_allod")), &library] {
-        let copy = folder.join(file.file_name().unwrap());
-        let _ = std::fs::remove_file(&copy);
-        std::fs::copy(file, &copy).unwrap();
-    }
-    folder
-}
+use std::path::PathBuf;
+use std::process::Output;
 
 fn run(arguments: &[&str]) -> Output {
     allod().args(arguments).output().expect("the command starts")

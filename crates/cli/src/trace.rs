@@ -1,0 +1,35 @@
+//! `allod trace`.
+
+use crate::common::Failure;
+use crate::output::say;
+use allod_lab::trace_tables;
+use allod_trace::census::Census;
+use allod_trace::merge::Trace;
+use std::path::{Path, PathBuf};
+
+/// Say what is in a trace: sizes, lifetimes, who frees whose blocks, the peak
+#[derive(clap::Args)]
+pub struct Args {
+    /// A file that `allod record` wrote
+    #[arg(value_name = "FILE")]
+    trace: PathBuf,
+    /// Write the numbers to a file as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Counts and prints.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let census = Census::of(&Trace::open(&args.trace)?);
+    if let Some(file) = &args.json {
+        write_json(&census, file)?;
+    }
+    say(&trace_tables::page(&census))
+}
+
+fn write_json(census: &Census, file: &Path) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(census).expect("a census has only plain values");
+    text.push('\n');
+    let cannot = |e| Failure::usage(format!("cannot write {}: {e}", file.display()));
+    std::fs::write(file, text).map_err(cannot)
+}
