@@ -1,6 +1,6 @@
 //! The tables that a suite prints: workloads down, subjects across.
 
-use crate::model::Report;
+use crate::model::{Failure, Report};
 use crate::stats::geometric_mean;
 use crate::table::{Table, digits, mebibytes, nanoseconds};
 use crate::views::{GEOMETRIC_MEAN, View};
@@ -113,7 +113,7 @@ impl<'a> SuiteTable<'a> {
 
     /// One sentence for each row that a subject lost.
     pub fn losses(&self) -> String {
-        let lost = self.report.failures.iter().filter(|f| f.suite == self.suite);
+        let lost = self.report.failures.iter().filter(|f| self.is_of(f));
         lost.map(|f| format!("{} lost {}: {}.\n", f.subject, f.workload, f.reason)).collect()
     }
 
@@ -139,12 +139,19 @@ impl<'a> SuiteTable<'a> {
         table
     }
 
+    /// Whether a failure is one of this suite, or of the one that it is a view of.
+    fn is_of(&self, failure: &Failure) -> bool {
+        let rest = self.suite.strip_prefix(&failure.suite);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+
     /// Why there is no number: the subject failed, or it did not take part. A mean is lost with any row.
     fn absent(&self, row: &str, subject: &str) -> &'static str {
         let is_workload = self.workloads.contains(&row);
-        let lost = self.report.failures.iter().any(|f| {
-            f.suite == self.suite && f.subject == subject && (!is_workload || f.workload == row)
-        });
+        let lost =
+            self.report.failures.iter().any(|f| {
+                self.is_of(f) && f.subject == subject && (!is_workload || f.workload == row)
+            });
         if lost { "lost" } else { "–" }
     }
 
@@ -217,6 +224,16 @@ mod tests {
         let table = SuiteTable::of(&report, "heap", "base").ratios().to_string();
         let lines: Vec<String> = table.lines().skip(2).map(squeeze).collect();
         assert_eq!(lines, ["a 1 2.00+", "b 1 lost", "geometric mean 1 lost", "95 % interval"]);
+    }
+
+    #[test]
+    fn a_view_of_a_suite_shows_what_the_suite_lost() {
+        let report = report();
+        let mut table = SuiteTable::of(&report, "heap", "base");
+        table.suite = "heap-instructions";
+        assert_eq!(table.losses(), "fast lost b: crashed.\n");
+        table.suite = "heaps";
+        assert_eq!(table.losses(), "");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How long is measured, and where the results go.
 
 use crate::{Scratch, allod, run, stderr, stdout};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -73,6 +73,17 @@ fn a_file_keeps_its_contents_until_there_are_new_ones() {
     assert!(!file.0.exists(), "no empty file is left");
 }
 
+/// The processes whose parent is `pid`.
+fn children(pid: &str) -> Vec<PathBuf> {
+    let is_child = |process: &PathBuf| {
+        let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+        let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        after_name.split(' ').nth(1) == Some(pid)
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    processes.filter(is_child).collect()
+}
+
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_ends_what_runs() {
     let file = Scratch::new("stopped.json");
@@ -84,13 +95,10 @@ fn ctrl_c_keeps_what_was_measured_and_ends_what_runs() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(2500));
-    let children = |pid: &str| {
-        let listed = Command::new("ps").args(["-o", "pid=", "--ppid", pid]).output().unwrap();
-        stdout(&listed).split_whitespace().map(String::from).collect::<Vec<_>>()
-    };
-    let launchers = children(&child.id().to_string());
-    let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    let pid = child.id().to_string();
+    let launchers = children(&pid);
+    let told = Command::new("sh").args(["-c", &format!("kill -INT {pid}")]).status();
     assert!(told.unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
@@ -98,5 +106,5 @@ fn ctrl_c_keeps_what_was_measured_and_ends_what_runs() {
     let report = file.json();
     assert_eq!(report["provenance"]["stopped"], true);
     assert!(report["results"][0]["runs"].as_u64().is_some_and(|n| n > 0), "{report}");
-    assert!(launchers.iter().all(|pid| !Path::new("/proc").join(pid).exists()), "{launchers:?}");
+    assert!(launchers.iter().all(|process| !process.exists()), "{launchers:?}");
 }
