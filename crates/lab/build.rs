@@ -5,8 +5,10 @@ use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=workload");
-    let workload =
-        ["main", "common", "slots", "batches", "medium", "realloc", "threads", "burst", "latency"];
+    let workload = [
+        "main", "common", "slots", "batches", "medium", "realloc", "threads", "burst", "latency",
+        "replay",
+    ];
     // -fno-builtin: the compiler must not know what malloc does, or it would leave pairs out.
     let mut cc = compiler("allod-workload");
     cc.args(["-fno-builtin", "-fno-plt", "-pthread"]).args(workload.map(source)).arg("-ldl");

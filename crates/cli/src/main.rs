@@ -11,6 +11,7 @@ mod options;
 mod output;
 mod parts;
 mod record;
+mod replay;
 mod run;
 mod trace;
 
@@ -30,6 +31,7 @@ enum Command {
     Run(run::Args),
     Record(record::Args),
     Trace(trace::Args),
+    Replay(replay::Args),
     Compare(compare::Args),
     #[command(subcommand)]
     Bench(bench::Suite),
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(suite) => bench::run(&suite),
         Command::Help(args) => help::run(&args, Cli::command()),

@@ -9,6 +9,9 @@ use allod_lab::files;
 pub fn run() -> Result<(), Failure> {
     let mut parts =
         vec![files::launcher()?, files::workload()?, files::null_subject()?, files::recorder()?];
+    for name in files::TRACES {
+        parts.push(files::trace(name)?);
+    }
     parts.extend(built().into_iter().map(|peer| peer.library));
     say(&parts.iter().map(|part| format!("{}\n", part.display())).collect::<String>())
 }

@@ -4,6 +4,7 @@ mod installed;
 
 use allod_trace::census::Census;
 use allod_trace::merge::Trace;
+use allod_trace::plan::Plan;
 use installed::{allod, folder};
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
@@ -317,4 +318,94 @@ fn recording_what_cannot_be_recorded_is_refused_with_words() {
     assert!(String::from_utf8_lossy(&nowhere.stderr).contains("/no/folder/trace"));
     let nothing = allod().args(["record", "--", "true"]).output().unwrap();
     assert_eq!(nothing.status.code(), Some(2));
+}
+
+/// The program that replays, as an installation would have it.
+fn replayer() -> PathBuf {
+    let parts = allod().arg("parts").output().unwrap();
+    let parts = String::from_utf8(parts.stdout).unwrap();
+    parts.lines().find(|line| line.ends_with("/allod-workload")).expect("it is a part").into()
+}
+
+/// A replay asks for what the program asked for: shown by recording the replay.
+#[test]
+fn a_replay_makes_the_calls_that_were_recorded() {
+    let scratch = Scratch::new("again");
+    for source in ["threads.c", "churn.c", "wander.c", "kinds.cpp"] {
+        let first = scratch.record(&[], &scratch.compile(source), &[]);
+        let plan = scratch.file("plan");
+        let trace = Trace::open(&first.trace).unwrap();
+        std::fs::write(&plan, Plan::of(&trace).unwrap().to_bytes()).unwrap();
+        let (first, threads) = (Census::of(&trace), trace.threads());
+        let arguments = ["--plan", plan.to_str().unwrap(), "replay"];
+        let again = scratch.record(&[], &replayer(), &arguments);
+        assert!(again.output.status.success(), "{source}: {}", again.stderr());
+        let again = again.census();
+        // Starting a thread allocates a little, in the program and in its replay.
+        let slack = 20 + 2 * threads as u64;
+        let near = |a: u64, b: u64| a.abs_diff(b) <= slack;
+        let blocks = |c: &Census| c.sizes.iter().map(|b| b.total.blocks).sum::<u64>();
+        assert!(near(blocks(&first), blocks(&again)), "{source}: {first:?} {again:?}");
+        assert!(near(first.calls.realloc, again.calls.realloc), "{source}");
+        assert!(near(first.calls.calloc, again.calls.calloc), "{source}");
+        assert_eq!(first.calls.aligned, again.calls.aligned, "{source}");
+        assert_eq!(again.threads.len(), threads, "{source}");
+        assert!(near(first.crossed(), again.crossed()), "{source}");
+        assert_eq!((again.calls.lost, again.calls.free_unknown), (0, 0), "{source}");
+        if threads == 1 {
+            assert!(first.peak.bytes.abs_diff(again.peak.bytes) < 10_000, "{source}");
+        }
+    }
+}
+
+#[test]
+fn replay_prints_tables_and_writes_json() {
+    let scratch = Scratch::new("replay");
+    let recorded = scratch.record(&[], &scratch.compile("wander.c"), &[]);
+    let json = scratch.file("json");
+    let mut command = allod();
+    command.args(["replay", "--verify", "--runs", "2", "--only", "allod", "--json"]);
+    let output = command.arg(&json).arg(&recorded.trace).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for words in ["nanoseconds a call", "Peak memory", "Memory over time, trace", "null"] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let comparisons = report["comparisons"].as_array().unwrap();
+    assert!(comparisons.iter().any(|c| c["suite"] == "replay" && c["subject"] == "allod"));
+    assert!(report["failures"].is_null(), "{}", report["failures"]);
+}
+
+#[test]
+fn what_a_killed_program_left_can_be_replayed() {
+    let scratch = Scratch::new("prefix");
+    let (program, trace) = (scratch.compile("wander.c"), scratch.file("trace"));
+    let mut command = allod();
+    command.args(["record", "-o"]).arg(&trace).arg("--").arg(program);
+    let mut child = command.spawn().unwrap();
+    while std::fs::metadata(&trace).map_or(0, |m| m.len()) < 300_000 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!census(&trace).complete);
+    let mut command = allod();
+    let output =
+        command.args(["replay", "--runs", "1", "--only", "system"]).arg(&trace).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("lost"), "{output:?}");
+}
+
+#[test]
+fn replaying_what_is_no_trace_is_refused_with_words() {
+    for (arguments, code, words) in [
+        (&["replay"][..], 2, "FILE"),
+        (&["replay", "/no/such.trace"], 1, "/no/such.trace"),
+        (&["replay", "tests/traces.rs"], 1, "this is no allocation trace"),
+    ] {
+        let output = allod().args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{output:?}");
+    }
 }

@@ -56,6 +56,21 @@ pub fn workload() -> Result<PathBuf, String> {
     part("allod-workload")
 }
 
+/// The traces of real programs that come with the laboratory, by name.
+pub const TRACES: [&str; 3] = ["compiler", "git", "python"];
+
+/// The file of a trace that comes with the laboratory.
+///
+/// # Errors
+/// When it is neither where an installation has it nor in the sources.
+pub fn trace(name: &str) -> Result<PathBuf, String> {
+    let file = format!("{name}.trace");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces").join(&file);
+    installed_part(&file)
+        .or_else(|| Some(source).filter(|source| source.is_file()))
+        .ok_or_else(|| format!("the trace {file} is missing; it comes with the sources"))
+}
+
 /// The small program that starts others and reports what they used.
 ///
 /// # Errors

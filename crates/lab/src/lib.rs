@@ -46,6 +46,7 @@
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
 //! - [`compare`] measures any program on every allocator, [`heap`], [`frame`] and [`region`] are suites of
 //!   workloads, [`inprocess`] makes a suite of any functions;
+//! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below.
 
 pub mod compare;
@@ -61,6 +62,7 @@ pub mod notes;
 pub mod process;
 pub mod program;
 pub mod region;
+pub mod replay;
 pub mod rng;
 pub mod stats;
 pub mod subject;

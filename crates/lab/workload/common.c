@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,4 +37,10 @@ long resident_kib(void) {
     long pages = 0, resident = 0;
     if (sscanf(text, "%ld %ld", &pages, &resident) != 2) fail("cannot understand /proc/self/statm");
     return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+long peak_resident_kib(void) {
+    struct rusage used;
+    if (getrusage(RUSAGE_SELF, &used)) fail("cannot ask for the peak of memory");
+    return used.ru_maxrss;
 }

@@ -1,6 +1,7 @@
 // allod-workload: runs one workload on whatever malloc the process has, and says what it cost.
 //
 //     allod-workload [--scale PPM] [--threads N] [--no-check] NAME
+//     allod-workload [--verify | --samples N] --plan FILE replay
 //     allod-workload probe
 //
 // It prints lines of `key=value`. `probe` only says which file serves malloc and its version.
@@ -45,6 +46,7 @@ static const struct {
     {"thread-churn", thread_churn, 0},
     {"burst-idle", burst_idle, 0},
     {"latency", latency, 0},
+    {"replay", replay_plan, 0},
 };
 
 static void print(const char *text, size_t length) {
@@ -105,6 +107,9 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[i], "--scale")) w.scale_ppm = number(argv[++i]);
         else if (!strcmp(argv[i], "--threads")) w.threads = (unsigned)number(argv[++i]);
         else if (!strcmp(argv[i], "--no-check")) check = false;
+        else if (!strcmp(argv[i], "--verify")) w.verify = true;
+        else if (!strcmp(argv[i], "--samples")) w.samples = number(argv[++i]);
+        else if (!strcmp(argv[i], "--plan")) w.plan = argv[++i];
         else fail("unknown option");
     }
     if (i + 1 != argc) fail("say which workload to run");
@@ -127,8 +132,11 @@ int main(int argc, char **argv) {
         for (unsigned q = 0; q < 5 && w.group_ns[4]; q++)
             n += snprintf(text + n, sizeof text - (size_t)n, "%s=%llu\n", quantiles[q],
                           (unsigned long long)w.group_ns[q]);
+        if (w.verify) n += snprintf(text + n, sizeof text - (size_t)n, "peak_bytes=%llu\n", (unsigned long long)w.peak_bytes);
         n += describe(text + n, sizeof text - (size_t)n);
         print(text, (size_t)n);
+        for (uint64_t k = 0; k < w.sampled; k++)
+            print(text, (size_t)snprintf(text, sizeof text, "sample_kib=%ld\n", w.sampled_kib[k]));
         return 0;
     }
     fail("there is no such workload");

@@ -23,12 +23,18 @@ struct work {
     uint64_t param;     // what tells workloads of one function apart, such as the size of a block
     uint64_t scale_ppm; // how much of the full length to run, in millionths
     unsigned threads;   // threads for the workloads that use them
+    const char *plan;   // replay only: the file of the plan
+    bool verify;        // replay only: write blocks whole and read them back
+    uint64_t samples;   // replay only: how often to look at memory
 
     uint64_t operations; // calls to the allocator, unless the workload says otherwise
     uint64_t ns;         // time of those operations
     uint64_t balance;    // words written into blocks less words read back: 0 when all were kept
     uint64_t wrong;      // blocks that were misaligned or not zeroed
     long rss_before_kib, rss_peak_kib, rss_after_kib; // burst-idle only
+    uint64_t peak_bytes;                              // replay with verify only
+    const long *sampled_kib;                          // replay with samples only
+    uint64_t sampled;
     uint64_t group_ns[5]; // latency only: what 50, 99, 99.9, 99.99 and 100 % of the groups stay within
 };
 
@@ -40,6 +46,7 @@ workload_fn medium, medium_whole;
 workload_fn realloc_grow, realloc_64m;
 workload_fn producer_consumer, larson, thread_churn;
 workload_fn burst_idle, latency;
+workload_fn replay_plan;
 
 // Stops with a message; for failures that are not the allocator's.
 __attribute__((noreturn)) void fail(const char *what);
@@ -50,8 +57,9 @@ uint64_t now_ns(void);
 // Zeroed memory that does not come from malloc; never given back.
 void *own_memory(size_t bytes);
 
-// Resident set of this process in KiB.
+// Resident set of this process in KiB, now and at its peak.
 long resident_kib(void);
+long peak_resident_kib(void);
 
 // SplitMix64.
 ALWAYS_INLINE uint64_t next_random(uint64_t *state) {

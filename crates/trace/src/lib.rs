@@ -7,6 +7,7 @@
 //! | [`merge`] | all threads' events in one order |
 //! | [`blocks`] | which block each address meant at that moment |
 //! | [`census`] | what is in a trace: sizes, lifetimes, who frees whose blocks, the peak |
+//! | [`plan`] | a trace as orders for the program that replays it |
 //!
 //! The bytes themselves are `allod-trace-core`'s, which the recorder shares;
 //! `docs/trace-format.md` describes them.
@@ -32,6 +33,7 @@
 pub mod blocks;
 pub mod census;
 pub mod merge;
+pub mod plan;
 pub mod reader;
 pub mod writer;
 

@@ -4,13 +4,14 @@
 //! whatever library is preloaded. It times only its measured loop, by its own clock, and says which
 //! library served it: a subject that did not is reported as failed.
 
-mod answer;
+pub(crate) mod answer;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod workloads;
 
 pub use tables::tables;
+pub(crate) use tables::time_and_ratios;
 pub use workloads::{Entry, WORKLOADS, workloads};
 
 use crate::Step;
@@ -18,6 +19,7 @@ use crate::driver::{self, Plan, Rule};
 use crate::files;
 use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
 use crate::process::{Launch, per_operation};
+use crate::replay::Replay;
 use crate::stats::FEWEST;
 use crate::subject::Subject;
 use crate::views::{Against, Ratios, View};
@@ -78,28 +80,27 @@ pub struct Request<'a> {
 /// When a part of the laboratory is missing; a subject's failure is recorded instead.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
     let mut arms: Vec<Arm> = request.subjects.iter().map(Subject::arm).collect();
-    arms.push(Arm {
-        origin: "the workload's own cost".into(),
-        preload: Some(files::null_subject()?),
-        arguments: vec!["--no-check".into()],
-        ..Arm::new(NULL)
-    });
+    arms.push(null_arm()?);
     let program = files::workload()?;
-    let workload = |w: &Entry| Workload {
-        name: w.name.into(),
-        pinned: !w.threads,
-        arms: Vec::new(),
-        most_rounds: (w.name == "burst-idle").then_some(IDLE_ROUNDS),
-        work: Box::new(BuiltIn {
-            name: w.name,
-            program: program.clone(),
-            scale: request.scale,
-            threads: request.threads,
-        }),
+    let work = |w: &Entry| -> Result<Box<dyn Work>, String> {
+        if let Some(trace) = w.trace() {
+            return Ok(Box::new(Replay::of(&files::trace(trace)?, false)?));
+        }
+        let (program, scale, threads) = (program.clone(), request.scale, request.threads);
+        Ok(Box::new(BuiltIn { name: w.name, program, scale, threads }))
+    };
+    let workload = |w: &Entry| {
+        Ok(Workload {
+            name: w.name.into(),
+            pinned: !w.threads,
+            arms: Vec::new(),
+            most_rounds: (w.name == "burst-idle").then_some(IDLE_ROUNDS),
+            work: work(w)?,
+        })
     };
     let plan = Plan {
         suite: SUITE,
-        workloads: &request.workloads.iter().map(workload).collect::<Vec<_>>(),
+        workloads: &request.workloads.iter().map(workload).collect::<Result<Vec<_>, String>>()?,
         arms: &arms,
         baseline: request.baseline,
         apart: Some(NULL),
@@ -125,6 +126,19 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         view.add_to(&mut report, against);
     }
     Ok(report)
+}
+
+/// The null subject: it shows what a workload itself costs.
+///
+/// # Errors
+/// When its library is missing.
+pub(crate) fn null_arm() -> Result<Arm, String> {
+    Ok(Arm {
+        origin: "the workload's own cost".into(),
+        preload: Some(files::null_subject()?),
+        arguments: vec!["--no-check".into()],
+        ..Arm::new(NULL)
+    })
 }
 
 /// Time and peak memory of all workloads; what is kept after a burst; the quantiles of the latency.

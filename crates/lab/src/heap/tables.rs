@@ -27,19 +27,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
             table.losses()
         );
     }
-    let mut text = format!(
-        "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
-         The column \"{NULL}\" is what the workload costs without an allocator.\n\n{}\n",
-        report.rounds(),
-        table.time()
-    );
-    text += &format!(
-        "Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
-         nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
-        request.baseline,
-        request.threshold * 100.0,
-        table.ratios()
-    );
+    let mut text = time_and_ratios(&table, "an operation", request.threshold);
     text += &format!("Net time: nanoseconds less the null subject's.\n\n{}\n", table.net_time());
     text += &format!("Peak memory: MiB, largest resident set.\n\n{}\n", table.memory());
     for subject in request.subjects {
@@ -54,6 +42,21 @@ pub fn tables(request: &Request, report: &Report) -> String {
         text += &latency(&table);
     }
     text + &table.losses()
+}
+
+/// The tables of time per `operation` and of what is faster.
+pub(crate) fn time_and_ratios(table: &SuiteTable, operation: &str, threshold: f64) -> String {
+    format!(
+        "Time: nanoseconds {operation}, medians of {} interleaved rounds; * the best of its row.\n\
+         The column \"{NULL}\" is what the workload costs without an allocator.\n\n{}\n\
+         Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
+         nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
+        table.report.rounds(),
+        table.time(),
+        table.baseline,
+        threshold * 100.0,
+        table.ratios()
+    )
 }
 
 fn latency(heap: &SuiteTable) -> String {

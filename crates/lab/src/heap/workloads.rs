@@ -21,8 +21,15 @@ const fn threaded(name: &'static str, about: &'static str) -> Entry {
     Entry { name, about, threads: true }
 }
 
+impl Entry {
+    /// The name of the trace that this workload replays, if it is one.
+    pub fn trace(&self) -> Option<&'static str> {
+        self.name.strip_prefix("trace-")
+    }
+}
+
 /// All workloads, in the order of the table.
-pub const WORKLOADS: [Entry; 30] = [
+pub const WORKLOADS: [Entry; 33] = [
     single("random-mixed", "400 slots, 16-1040 bytes: a random one is freed and allocated anew"),
     single("band-mix", "400 slots, 257-2048 bytes (bands B4 to B6 by their widths)"),
     single("slots-20k", "20,000 slots, 16-1040 bytes: more than the caches hold"),
@@ -59,6 +66,12 @@ pub const WORKLOADS: [Entry; 30] = [
         "latency",
         "groups of 20 operations timed while another thread fills and frees memory",
     ),
+    single("trace-compiler", "what a C++ compiler asked for: 604,000 calls recorded, always all"),
+    threaded(
+        "trace-git",
+        "git as it packs a repository with two threads: 117,000 calls, always all",
+    ),
+    single("trace-python", "a Python script on malloc: 452,000 calls recorded, always all"),
 ];
 
 /// Finds workloads by name; all of them for no names.
@@ -74,6 +87,23 @@ pub fn workloads(wanted: &[String]) -> Result<Vec<Entry>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_trace_is_a_workload() {
+        let traces = WORKLOADS.iter().filter_map(Entry::trace);
+        assert!(traces.eq(crate::files::TRACES));
+        for w in WORKLOADS.iter().filter(|w| w.trace().is_some()) {
+            let file = crate::files::trace(w.trace().unwrap()).unwrap();
+            assert!(std::fs::metadata(&file).unwrap().len() < 2_000_000, "{}", w.name);
+            let replay = crate::replay::Replay::of(&file, false).unwrap();
+            assert_eq!(replay.threads > 1, w.threads, "{}", w.name);
+            assert!(
+                w.about.contains(&format!("{},000 calls", (replay.calls + 500) / 1000)),
+                "{}",
+                w.name
+            );
+        }
+    }
 
     #[test]
     fn names_are_unique_and_found() {

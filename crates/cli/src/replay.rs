@@ -1,0 +1,52 @@
+//! `allod replay`.
+
+use crate::common::{Failure, Progress, allocators, choose};
+use crate::options::Options;
+use crate::output::{Json, finish, legend, say};
+use allod_lab::replay::{self, Replay, Request};
+use allod_lab::subject::SYSTEM;
+use std::path::PathBuf;
+
+/// Run traces on every allocator found, and compare time and memory
+///
+/// Each trace becomes a workload: the same calls with the same sizes on the same threads, freed by the
+/// thread that freed them. A call waits for another thread only where it needs a block that is not
+/// there yet. The null subject shows what the replay itself costs. The baseline is the system's malloc
+/// unless another is named. --list lists the allocators.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    options: Options,
+    /// Write every block whole and read it back before it is freed; slower
+    #[arg(long)]
+    verify: bool,
+    /// Files that `allod record` wrote
+    #[arg(required_unless_present = "list", value_name = "FILE")]
+    traces: Vec<PathBuf>,
+}
+
+/// Replays and prints.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let options = &args.options;
+    if options.list {
+        return say(&legend(&allocators(options)));
+    }
+    options.without_instructions()?;
+    let replays = Replay::all(&args.traces, args.verify)?;
+    let baseline = options.baseline.as_deref().unwrap_or(SYSTEM);
+    let (subjects, baseline) = choose(&allocators(options), &options.only, baseline)?;
+    let request = Request {
+        subjects: &subjects,
+        baseline: &baseline,
+        replays: &replays,
+        rule: options.rule(10),
+        seed: options.seed(),
+        threshold: options.threshold,
+    };
+    let json = Json::open(options.json.as_deref())?;
+    let progress = Progress::begin()?;
+    let report = replay::run(&request, |step| progress.step(step))?;
+    drop(progress);
+    let tables = replay::tables(&request, &report);
+    finish(&report, &format!("{tables}{}", legend(&subjects)), json)
+}

@@ -1,0 +1,221 @@
+//! Traces as workloads: `allod replay`.
+//!
+//! A trace becomes a plan once; `allod-workload` carries it out on every allocator, with the threads of the
+//! recorded program and each call on the thread that made it. The clock runs while it does, not
+//! while it loads.
+
+mod plan_file;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use tables::tables;
+
+use crate::Step;
+use crate::driver::{self, Plan, Rule};
+use crate::files;
+use crate::heap::{NULL, answer};
+use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
+use crate::process::{End, Launch, Used, per_operation};
+use crate::subject::{Subject, field};
+use crate::views::{Against, View};
+use allod_trace::merge::Trace;
+use allod_trace::plan;
+use plan_file::PlanFile;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The suite's name in reports.
+pub const SUITE: &str = "replay";
+/// Bytes of living blocks at the peak, as a replay with `verify` counts them.
+pub const LIVE_PEAK: Metric = Metric::new("live-peak", "bytes");
+/// Points of memory over time.
+const POINTS: usize = 60;
+/// No replay takes as long as this on an allocator that works.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// A trace that is ready to be replayed.
+///
+/// ```no_run
+/// use allod_lab::model::{Arm, Turn, Work};
+/// let replay = allod_lab::replay::Replay::of(std::path::Path::new("my.trace"), false)?;
+/// let turn = Turn { round: 1, position: 0, padding: 0, processor: None, counting: false };
+/// println!("{:?}", replay.run(&Arm::new("system"), &turn)?.values);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug)]
+pub struct Replay {
+    /// The file's name without its folder and ending.
+    pub name: String,
+    /// How many calls it makes.
+    pub calls: u64,
+    /// How many threads it has.
+    pub threads: usize,
+    plan: PlanFile,
+    program: PathBuf,
+    verify: bool,
+}
+
+impl Replay {
+    /// Reads a trace and makes its plan. With `verify`, blocks are written whole and read back, which
+    /// is slower; otherwise one byte per page and the last one are written.
+    ///
+    /// # Errors
+    /// When the file is no trace or a damaged one, or a part of the laboratory is missing.
+    pub fn of(file: &Path, verify: bool) -> Result<Self, String> {
+        let trace = Trace::open(file)?;
+        let plan = plan::Plan::of(&trace)
+            .map_err(|why| format!("{} cannot be replayed: {why}", file.display()))?;
+        Ok(Self {
+            name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            calls: plan.calls(),
+            threads: plan.threads(),
+            plan: PlanFile::with(&plan.to_bytes())?,
+            program: files::workload()?,
+            verify,
+        })
+    }
+
+    /// Reads several traces, which must differ in name.
+    ///
+    /// # Errors
+    /// As [`Replay::of`], and when two files have the same name.
+    pub fn all(files: &[PathBuf], verify: bool) -> Result<Vec<Self>, String> {
+        let mut replays: Vec<Self> = Vec::new();
+        for file in files {
+            let replay = Self::of(file, verify)?;
+            if replays.iter().any(|other| other.name == replay.name) {
+                let name = replay.name;
+                return Err(format!(
+                    "two traces are called {name}: rename one, to tell their rows apart"
+                ));
+            }
+            replays.push(replay);
+        }
+        Ok(replays)
+    }
+
+    /// The replay for the driver, under a name of its own.
+    pub fn workload(&self, name: &str) -> Workload<'_> {
+        Workload {
+            name: name.into(),
+            pinned: self.threads < 2,
+            arms: Vec::new(),
+            most_rounds: None,
+            work: Box::new(self),
+        }
+    }
+
+    /// Memory over time on one arm: resident KiB above the start after each sixtieth of the calls.
+    ///
+    /// # Errors
+    /// When the replay fails, in the words of [`Outcome::failure`].
+    pub fn memory(&self, arm: &Arm) -> Result<Vec<u64>, String> {
+        let turn = Turn { round: 1, position: 0, padding: 0, processor: None, counting: false };
+        let points = POINTS.min(self.calls as usize).max(1).to_string();
+        let used = self.launch(&self.plan, arm, &turn, &["--samples".into(), points.into()])?;
+        if used.end != End::Exit(0) {
+            return Err(format!("it {}", used.end.words()));
+        }
+        let before: u64 = field(&used.stdout, "rss_before_kib").parse().unwrap_or(0);
+        let samples = used.stdout.lines().filter_map(|line| line.strip_prefix("sample_kib="));
+        Ok(samples.filter_map(|n| Some(n.parse::<u64>().ok()?.saturating_sub(before))).collect())
+    }
+
+    fn launch(
+        &self,
+        plan: &PlanFile,
+        arm: &Arm,
+        turn: &Turn,
+        options: &[OsString],
+    ) -> Result<Used, String> {
+        let mut arguments: Vec<OsString> = vec!["--plan".into(), plan.path().into()];
+        arguments.extend(options.iter().chain(&arm.arguments).cloned());
+        arguments.push("replay".into());
+        Launch { limit: Some(LIMIT), ..Launch::of(arm, turn, &self.program, &arguments) }.run()
+    }
+}
+
+impl Work for &Replay {
+    fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
+        (**self).run(arm, turn)
+    }
+}
+
+impl Work for Replay {
+    fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
+        if turn.counting {
+            // What loading takes is in both.
+            let nothing = PlanFile::with(&plan::Plan::default().to_bytes())?;
+            let less = self.launch(&nothing, arm, turn, &[])?;
+            let more = self.launch(&self.plan, arm, turn, &[])?;
+            return Ok(per_operation(
+                answer::outcome(arm, SUITE, &less),
+                answer::outcome(arm, SUITE, &more),
+            ));
+        }
+        // The null subject's blocks overlap.
+        let verify = self.verify && arm.name != NULL;
+        let options: &[OsString] = if verify { &["--verify".into()] } else { &[] };
+        let used = self.launch(&self.plan, arm, turn, options)?;
+        let mut outcome = answer::outcome(arm, SUITE, &used);
+        let number = |name| field(&used.stdout, name).parse::<f64>().ok();
+        // The plan is in memory, too, and none of the allocator's.
+        outcome.values.retain(|(metric, _)| *metric != metric::PEAK);
+        if let (Some(before), Some(peak)) = (number("rss_before_kib"), number("rss_peak_kib")) {
+            outcome.values.push((metric::PEAK, (peak - before).max(0.0)));
+        }
+        outcome.values.extend(number("peak_bytes").map(|bytes| (LIVE_PEAK, bytes)));
+        Ok(outcome)
+    }
+}
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The allocators, the baseline among them.
+    pub subjects: &'a [Subject],
+    /// The name of the subject the others are compared with.
+    pub baseline: &'a str,
+    /// The traces.
+    pub replays: &'a [Replay],
+    /// When a trace has been replayed often enough.
+    pub rule: Rule,
+    /// What the order of the subjects is drawn from.
+    pub seed: u64,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+}
+
+/// Replays every trace on every subject and on the null subject, interleaved.
+///
+/// # Errors
+/// When a part of the laboratory is missing; a subject's failure is recorded instead.
+pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
+    let mut arms: Vec<Arm> = request.subjects.iter().map(Subject::arm).collect();
+    arms.push(crate::heap::null_arm()?);
+    let workloads: Vec<Workload> = request.replays.iter().map(|r| r.workload(&r.name)).collect();
+    let plan = Plan {
+        suite: SUITE,
+        workloads: &workloads,
+        arms: &arms,
+        baseline: request.baseline,
+        apart: Some(NULL),
+        watched: metric::TIME,
+        rule: request.rule,
+        seed: request.seed,
+        counting: false,
+    };
+    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    let against = Against {
+        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+        baseline: request.baseline,
+        apart: Some(NULL),
+        threshold: request.threshold,
+    };
+    let names = || request.replays.iter().map(|r| r.name.as_str());
+    View::new(SUITE, names(), &metric::TIME).add_to(&mut report, against);
+    View::peaks(SUITE, names()).add_to(&mut report, against);
+    Ok(report)
+}
