@@ -317,7 +317,7 @@ done
 # many threads
 corner "100,000 threads born and gone" runs "$work/thread_births"
 corner "64 threads churn over all sizes" runs "$work/churn"
-for shape in magnitudes magnitudes-passed sizes sizes-many come-and-go; do
+for shape in magnitudes magnitudes-passed sizes come-and-go; do
     corner "64 threads rarely take a shared lock: $shape" runs "$work/locks" $shape
 done
 

@@ -2,7 +2,7 @@
  * of the process share? The counts are Allod's own (allod_stats_print, `shared locks`).
  *
  *   locks SHAPE    warms up, then fails where more is taken than is promised
- *   locks report   prints the counts of all shapes, and of sizes up to 4 MiB
+ *   locks report   prints the counts of all shapes; sizes-many takes long to warm up, and sizes above 1 MiB are large blocks
  *
  * Promised: at most one acquisition per 1,000 operations once the heaps are warm. */
 #define _GNU_SOURCE
