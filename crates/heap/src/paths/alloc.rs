@@ -2,7 +2,7 @@
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::heap::counters;
-use crate::heap::heap::Heap;
+use crate::heap::heap::{Heap, Standing};
 use crate::heap::locked::LockedHeap;
 use crate::paths::large;
 use crate::purge::{hooks, policy, turn};
@@ -125,14 +125,23 @@ unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
     hooks::prepare();
     // SAFETY: the caller's contract.
     unsafe {
-        let Some(locked) = Heap::enter(h) else {
-            // A signal handler that interrupted this very heap.
-            return match elsewhere() {
-                Here::Shared(shared) => malloc_shared(shared, class),
-                _ => ptr::null_mut(),
-            };
-        };
-        refill_locked(locked, class)
+        // None in a signal handler that interrupted this very heap.
+        let Some(locked) = Heap::enter(h) else { return malloc_elsewhere(class) };
+        let block = refill_locked(locked, class);
+        if block.is_null() && (*h).standing() == Standing::Lost {
+            // A handler forked while memory was opened, and in the child another thread had the heap.
+            return malloc_elsewhere(class);
+        }
+        block
+    }
+}
+
+/// A block from a heap that belongs to no thread, where the thread's own cannot be used.
+fn malloc_elsewhere(class: Class) -> *mut u8 {
+    match elsewhere() {
+        // SAFETY: a shared heap.
+        Here::Shared(shared) => unsafe { malloc_shared(shared, class) },
+        _ => ptr::null_mut(),
     }
 }
 

@@ -261,7 +261,9 @@ impl Source {
 /// A fresh span for the heap's own data; `None` when memory is out.
 pub fn internal(bytes: usize) -> Option<(usize, bool)> {
     let units = units_for(bytes);
-    let free = SOURCE.take(units, 1, Kind::Internal)?;
+    // Clean ones: a heap's stacks are used in part only, and a huge page would make all of them resident.
+    let clean = SOURCE.take_clean(units, Kind::Internal);
+    let free = clean.or_else(|| SOURCE.take(units, 1, Kind::Internal))?;
     let span = MAP.span(free.unit);
     // SAFETY: the span is ours.
     unsafe { MAP.enter(free.unit, units, &raw mut (*span).bin) };
