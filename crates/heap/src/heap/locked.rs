@@ -26,6 +26,8 @@ pub struct Inside {
     pub left_at: u32,
     /// Slabs made when the last turn of purging came by.
     pub made_before: u64,
+    /// When a turn last found that there were more.
+    pub made_at: u32,
     /// Parcels taken out of the inbox and not yet unpacked.
     pub pending: *mut Parcel,
     /// Counters of the slow path.
