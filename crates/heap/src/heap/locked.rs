@@ -216,6 +216,16 @@ impl LockedHeap<'_> {
     /// Every pointer lies in a unit with a front cache's bin.
     pub unsafe fn give(&mut self, blocks: &[*mut u8]) {
         self.stir();
+        // SAFETY: the caller's contract.
+        unsafe { self.put_back(blocks) };
+    }
+
+    /// [`give`](LockedHeap::give) where the purger knows already that it has to look at the heap.
+    ///
+    /// # Safety
+    /// As for `give`.
+    #[inline]
+    pub(super) unsafe fn put_back(&mut self, blocks: &[*mut u8]) {
         let owner = self.owner();
         // SAFETY: the heap is locked; the caller's contract.
         let fault = unsafe { self.inside().slabs.give(owner, blocks) };
