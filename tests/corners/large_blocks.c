@@ -2,6 +2,8 @@
  *
  * Promised:
  *   seams      a block that was moved, grown and shrunk many times keeps what was written to it.
+ *   mappings   blocks that grew and were freed leave no mappings behind in the kernel's list, which is
+ *              limited.
  *   shrinking  what a block gives up when realloc shrinks it goes back to the system, however small
  *              the steps are.
  *   growing    after 600 MB were freed, blocks that realloc makes large, and that are not written
@@ -80,6 +82,40 @@ static void seams(void) {
     block = resized(block, 61);
     check_numbers("moved to 61 MiB", block, 20 * MIB);
     free(block);
+}
+
+static long mappings(void) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    long lines = 0;
+    CHECK(maps != NULL);
+    for (int c; (c = fgetc(maps)) != EOF;) lines += c == '\n';
+    fclose(maps);
+    return lines;
+}
+
+static void leave_no_mappings(void) {
+    enum { BLOCKS = 200, ROUNDS = 12 };
+    char *blocks[BLOCKS];
+    long before = mappings();
+    for (int round = 0; round < ROUNDS; round++) {
+        /* Side by side, so that each must move to grow. */
+        for (int i = 0; i < BLOCKS; i++) {
+            blocks[i] = malloc((size_t)(2 + i % 3) * MIB);
+            CHECK(blocks[i] != NULL);
+            mark(blocks[i], 100, i);
+        }
+        for (int i = 0; i < BLOCKS; i++) {
+            blocks[i] = resized(blocks[i], 5 + (size_t)(i + round) % 7);
+            CHECK(is_marked(blocks[i], 100, i));
+        }
+        for (int i = 0; i < BLOCKS; i++) {
+            if (i % 4 == 0) blocks[i] = resized(blocks[i], 2);
+            free(blocks[i]);
+        }
+    }
+    long after = mappings();
+    printf("%ld mappings before, %ld after\n", before, after);
+    CHECK(after < before + 20);
 }
 
 static void shrinking(void) {
@@ -218,6 +254,7 @@ int main(int count, char **arguments) {
     const char *what = arguments[1];
     watchdog(10);
     if (strcmp(what, "seams") == 0) seams();
+    else if (strcmp(what, "mappings") == 0) leave_no_mappings();
     else if (strcmp(what, "shrinking") == 0) shrinking();
     else if (strcmp(what, "growing") == 0) growing();
     else if (strcmp(what, "smaller") == 0) smaller();
