@@ -26,13 +26,13 @@ static void number(char *block, size_t from, size_t to) {
     for (size_t at = from; at < to; at += 4096) memcpy(block + at, &at, sizeof at);
 }
 
-static void check_numbers(const char *step, char *block, size_t to) {
+static void check_numbers(char *block, size_t to) {
     size_t wrong = 0, found;
     for (size_t at = 0; at < to; at += 4096) {
         memcpy(&found, block + at, sizeof found);
-        if (found != at && wrong++ == 0) printf("%s: wrong from %zu MiB on\n", step, at / MIB);
+        if (found != at && wrong++ == 0) printf("wrong from %zu MiB on\n", at / MIB);
     }
-    if (wrong > 0) printf("%s: %zu wrong pages\n", step, wrong);
+    if (wrong > 0) printf("%zu wrong pages\n", wrong);
     fflush(stdout);
     CHECK(wrong == 0);
 }
@@ -54,33 +54,24 @@ static char *resized(char *block, size_t mib) {
 }
 
 static void seams(void) {
-    char *block = malloc(8 * MIB);
+    /* Sizes in MiB; whether the block is hemmed in before, so that it must move to grow. */
+    static const struct {
+        size_t mib;
+        int hemmed;
+    } steps[] = {{12, 1}, {40, 0}, {16, 0}, {17, 1}, {4, 0}, {20, 1}, {60, 0}, {20, 0}, {61, 1}};
+    size_t mib = 8;
+    char *block = malloc(mib * MIB);
     CHECK(block != NULL);
-    number(block, 0, 8 * MIB);
-    hem_in(block, 8 * MIB);
-    block = resized(block, 12);
-    number(block, 8 * MIB, 12 * MIB);
-    block = resized(block, 40);
-    number(block, 12 * MIB, 40 * MIB);
-    block = resized(block, 16);
-    check_numbers("shrunk to 16 MiB", block, 16 * MIB);
-    hem_in(block, 16 * MIB);
-    block = resized(block, 17);
-    check_numbers("moved to 17 MiB", block, 16 * MIB);
-    number(block, 16 * MIB, 17 * MIB);
-    block = resized(block, 4);
-    check_numbers("shrunk to 4 MiB", block, 4 * MIB);
-    hem_in(block, 4 * MIB);
-    block = resized(block, 20);
-    check_numbers("moved to 20 MiB", block, 4 * MIB);
-    number(block, 0, 20 * MIB);
-    block = resized(block, 60);
-    number(block, 20 * MIB, 60 * MIB);
-    block = resized(block, 20);
-    check_numbers("shrunk to 20 MiB", block, 20 * MIB);
-    hem_in(block, 20 * MIB);
-    block = resized(block, 61);
-    check_numbers("moved to 61 MiB", block, 20 * MIB);
+    number(block, 0, mib * MIB);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        size_t next = steps[i].mib, kept = next < mib ? next : mib;
+        if (steps[i].hemmed) hem_in(block, mib * MIB);
+        block = resized(block, next);
+        printf("from %zu to %zu MiB\n", mib, next);
+        check_numbers(block, kept * MIB);
+        number(block, kept * MIB, next * MIB);
+        mib = next;
+    }
     free(block);
 }
 
