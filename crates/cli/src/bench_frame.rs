@@ -3,7 +3,7 @@
 use crate::bench::Measured;
 use crate::common::{Failure, Progress};
 use crate::options::Options;
-use allod_lab::frame::{self, Request};
+use allod_suites::frame::{self, Request};
 
 /// Frames: an arena's allocations against other arenas, malloc and Box
 ///

@@ -3,8 +3,9 @@
 use crate::bench::Measured;
 use crate::common::{Failure, Progress};
 use crate::options::Options;
+use allod_lab::names;
 use allod_lab::suite_table::SuiteTable;
-use allod_lab::{names, region};
+use allod_suites::region;
 
 /// Regions: typed allocation, transmigration, splicing, tethers
 ///

@@ -44,15 +44,14 @@
 //! - [`driver`] measures: it interleaves the arms, repeats, and stops when enough is known;
 //! - [`stats`] judges: intervals, ratios, verdicts; [`views`] makes results of observations;
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
-//! - [`compare`] measures any program on every allocator, [`heap`], [`frame`] and [`region`] are suites of
-//!   workloads, [`inprocess`] makes a suite of any functions;
+//! - [`compare`] measures any program on every allocator, [`heap`] is a suite of workloads, [`inprocess`]
+//!   makes a suite of any functions;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below.
 
 pub mod compare;
 pub mod driver;
 pub mod files;
-pub mod frame;
 pub mod heap;
 pub mod inprocess;
 pub mod machine;
@@ -61,7 +60,6 @@ pub mod names;
 pub mod notes;
 pub mod process;
 pub mod program;
-pub mod region;
 pub mod replay;
 pub mod rng;
 pub mod stats;

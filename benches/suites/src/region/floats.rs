@@ -5,7 +5,7 @@
 //! to eight bits, as in Ruby and in Smalltalk systems; numbers outside of 2^-127 … 2^128 stay objects.
 
 use super::peers::words;
-use crate::inprocess::Bench;
+use allod_lab::inprocess::Bench;
 use allod_region::{Control, Raw, life, objects};
 use std::hint::black_box;
 use std::sync::LazyLock;

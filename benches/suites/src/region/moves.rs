@@ -1,7 +1,7 @@
 //! Transmigration and splicing.
 
-use crate::inprocess::{Bench, Timer};
-use crate::rng::Rng;
+use allod_lab::inprocess::{Bench, Timer};
+use allod_lab::rng::Rng;
 use allod_region::value::Header;
 use allod_region::{Control, Raw, barrier, batch, life, objects, transmigrate, types};
 use std::collections::HashMap;

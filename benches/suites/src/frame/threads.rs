@@ -3,7 +3,7 @@
 use super::subjects::{Bare, Blink, BumpScope, Frames, Malloc, Work};
 use super::work::{COUNT, Noted, Single};
 use super::{FULL, LIMIT};
-use crate::inprocess::{Bench, Timer};
+use allod_lab::inprocess::{Bench, Timer};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 

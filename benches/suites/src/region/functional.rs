@@ -1,7 +1,7 @@
 //! A chain of functions that each map a list to a new one and drop their own garbage.
 
 use super::peers::{MALLOCS, Malloc, boehm};
-use crate::inprocess::Bench;
+use allod_lab::inprocess::Bench;
 use allod_region::{Region, Value};
 use std::hint::black_box;
 use std::ptr;

@@ -1,7 +1,7 @@
 //! Regions as a whole: life, tethers, sharing, several at once.
 
 use super::peers::{MALLOCS, boehm, words};
-use crate::inprocess::Bench;
+use allod_lab::inprocess::Bench;
 use allod_region::{Control, Frozen, Region, Value, life, objects};
 use std::cell::Cell;
 use std::hint::black_box;

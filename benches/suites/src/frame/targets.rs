@@ -1,8 +1,8 @@
 //! What frames are to reach, and whether they do.
 
 use super::{FULL, LIMIT, SUITE, threads, waste};
-use crate::model::Report;
-use crate::stats::geometric_mean;
+use allod_lab::model::Report;
+use allod_lab::stats::geometric_mean;
 use std::fmt::Write;
 
 /// What is promised of frames, each with what was measured.

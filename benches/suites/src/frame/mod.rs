@@ -10,11 +10,11 @@ mod targets;
 mod threads;
 mod work;
 
-use crate::driver::Rule;
-use crate::inprocess::Bench;
-use crate::model::Report;
-use crate::names;
-use crate::suite_table::SuiteTable;
+use allod_lab::driver::Rule;
+use allod_lab::inprocess::Bench;
+use allod_lab::model::Report;
+use allod_lab::names;
+use allod_lab::suite_table::SuiteTable;
 use std::alloc::Layout;
 use std::fmt::Write;
 use std::hint::black_box;

@@ -1,8 +1,8 @@
 //! The ratios that the suite is to reach, and whether it does.
 
 use super::SUITE;
-use crate::model::Report;
-use crate::table::{Table, digits, nanoseconds};
+use allod_lab::model::Report;
+use allod_lab::table::{Table, digits, nanoseconds};
 
 /// `subject` is to take at most `1 / at_least` of `against`'s time.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Many objects by one allocation, and dictionaries.
 
 use super::peers::{MALLOCS, Malloc, boehm};
-use crate::inprocess::Bench;
+use allod_lab::inprocess::Bench;
 use allod_region::control::bump;
 use allod_region::{Raw, Region, Value, batch, objects};
 use bump_scope::traits::BumpAllocatorTyped;

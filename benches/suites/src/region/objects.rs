@@ -2,7 +2,7 @@
 
 use super::kinds::{Array, Boxed, Closure, Float, Int, Mixed, Named, Pair, Symbol, Text, Work};
 use super::peers::{MALLOCS, Malloc, boehm, words};
-use crate::inprocess::{Bench, Timer};
+use allod_lab::inprocess::{Bench, Timer};
 use allod_region::{Control, Raw, life};
 use bump_scope::traits::BumpAllocatorTyped;
 use std::hint::black_box;

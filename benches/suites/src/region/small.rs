@@ -10,7 +10,7 @@
 //! its fields set, the least a region can be made of.
 
 use super::peers::{MALLOCS, Malloc, boehm, words};
-use crate::inprocess::{Bench, Timer};
+use allod_lab::inprocess::{Bench, Timer};
 use allod_region::{Control, life, objects};
 use std::ptr;
 

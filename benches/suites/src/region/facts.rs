@@ -1,6 +1,6 @@
 //! What regions cost in bytes, found by making the objects and asking the region.
 
-use crate::table::Table;
+use allod_lab::table::Table;
 use allod_region::control::BLOCK_BYTES;
 use allod_region::{Region, Value, region_of};
 use std::fmt::Write;

@@ -2,7 +2,7 @@
 //!
 //! Every subject is used in the fastest way that its documentation offers for uninitialised memory.
 
-use crate::inprocess::Timer;
+use allod_lab::inprocess::Timer;
 use std::alloc::Layout;
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;

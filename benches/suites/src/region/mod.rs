@@ -30,7 +30,7 @@ mod small;
 pub use facts::facts;
 pub use required::{Requirement, requirements, times};
 
-use crate::inprocess::Bench;
+use allod_lab::inprocess::Bench;
 
 /// The suite's name in reports.
 pub const SUITE: &str = "region";

@@ -1,0 +1,8 @@
+//! The suites of `allod bench frame` and `allod bench region`: what frames and regions cost beside their
+//! peers.
+//!
+//! Both are made of functions, measured by [`allod_lab::inprocess`]. They stand apart from the
+//! laboratory, which anybody may use without them.
+
+pub mod frame;
+pub mod region;
