@@ -166,6 +166,9 @@ impl Work for Replay {
         if let (Some(before), Some(peak)) = (number("rss_before_kib"), number("rss_peak_kib")) {
             outcome.values.push((metric::PEAK, (peak - before).max(0.0)));
         }
+        if self.threads > 1 {
+            outcome.values.push((metric::THREADS, self.threads as f64));
+        }
         outcome.values.extend(number("peak_bytes").map(|bytes| (LIVE_PEAK, bytes)));
         Ok(outcome)
     }
