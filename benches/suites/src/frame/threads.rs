@@ -18,7 +18,7 @@ type Frame = Single<8>;
 
 pub(super) fn add(bench: &mut Bench<'static>) {
     for threads in THREADS {
-        bench.uses_threads(&format!("threads-{threads}"));
+        bench.uses_threads(&format!("threads-{threads}"), threads);
         subject(bench, threads, "allod", || ThreadsOwn);
         subject(bench, threads, FULL, allod_frame_full::Arena::new);
         subject(bench, threads, "bumpalo", bumpalo::Bump::new);

@@ -93,7 +93,7 @@ fn tethers(bench: &mut Bench<'static>) {
 /// tether of one thread: where threads do not disturb each other, both take the same time.
 fn tether_threads(bench: &mut Bench<'static>) {
     const EACH: u64 = 2_000_000;
-    bench.uses_threads("tether-threads");
+    bench.uses_threads("tether-threads", 2);
     for (subject, threads) in [("1-thread", 1), ("2-threads", 2)] {
         bench.add("tether-threads", subject, EACH, move || {
             std::thread::scope(|scope| {

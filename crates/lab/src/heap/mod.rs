@@ -38,7 +38,7 @@ pub const LATENCY: &str = "heap-latency";
 /// The quantiles of that suite, as its rows and the metrics are called.
 pub const QUANTILES: [&str; 5] = ["p50", "p99", "p99.9", "p99.99", "longest"];
 /// What the quantiles count.
-const QUANTILE_UNIT: &str = "ns/20 ops";
+pub const QUANTILE_UNIT: &str = "ns/20 ops";
 /// Memory still held one second after a burst, above the start.
 pub const KEPT: Metric = Metric::new("kept", "KiB");
 /// The share of a burst that went back, from 0 to 1.
