@@ -51,6 +51,7 @@
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below.
 
+pub mod builds;
 pub mod compare;
 pub mod driver;
 pub mod experiment;
