@@ -46,6 +46,7 @@
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
 //! - [`compare`] measures any program on every allocator, [`heap`], [`frame`] and [`region`] are suites of
 //!   workloads, [`inprocess`] makes a suite of any functions;
+//! - [`store`] keeps every run in one file;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below.
 
@@ -64,12 +65,20 @@ pub mod program;
 pub mod region;
 pub mod replay;
 pub mod rng;
+mod shard;
+mod shown;
 pub mod stats;
+pub mod store;
 pub mod subject;
 pub mod suite_table;
 pub mod table;
 pub mod trace_tables;
+mod tree;
 pub mod views;
+
+pub use shard::Shard;
+pub use shown::Shown;
+pub use tree::Tree;
 
 /// One step of a long measurement, for a progress bar.
 #[derive(Clone, Copy, Debug)]
