@@ -48,6 +48,7 @@
 //!   makes a suite of any functions;
 //! - [`experiment`] measures every combination of some factors, and says what each does and what they do
 //!   together;
+//! - [`store`] keeps every run in one file;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below.
 
@@ -66,12 +67,20 @@ pub mod process;
 pub mod program;
 pub mod replay;
 pub mod rng;
+mod shard;
+mod shown;
 pub mod stats;
+pub mod store;
 pub mod subject;
 pub mod suite_table;
 pub mod table;
 pub mod trace_tables;
+mod tree;
 pub mod views;
+
+pub use shard::Shard;
+pub use shown::Shown;
+pub use tree::Tree;
 
 /// One step of a long measurement, for a progress bar.
 #[derive(Clone, Copy, Debug)]

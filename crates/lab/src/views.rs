@@ -5,7 +5,9 @@
 //! are the other way round, metrics of one workload.
 
 use crate::model::{Comparison, Metric, Report, ResultRow, metric, pairs, values};
+use crate::shown::Shown;
 use crate::stats;
+use serde::{Deserialize, Serialize};
 
 /// The name under which the geometric mean over a suite's rows is reported.
 pub const GEOMETRIC_MEAN: &str = "geometric-mean";
@@ -22,7 +24,8 @@ pub fn mean_without(rows: &[&str]) -> String {
 }
 
 /// What a view says beside the rows themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ratios {
     /// Nothing.
     None,
@@ -36,7 +39,7 @@ pub enum Ratios {
 }
 
 /// A suite of results.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
     /// The suite's name.
     pub suite: String,
@@ -95,6 +98,7 @@ impl View {
 
     /// Adds the view to a report that has the observations.
     pub fn add_to(&self, report: &mut Report, against: Against) {
+        report.views.push(Shown::of(self, report, against));
         if self.results {
             for row in &self.rows {
                 let results = against.arms.iter().filter_map(|arm| self.result(report, row, arm));
@@ -179,7 +183,11 @@ impl View {
 
 /// The arm that a workload's others are compared with: the first that took part where the baseline
 /// cannot do the workload.
-fn baseline_of<'a>(report: &Report, workload: &str, against: Against<'a>) -> Option<&'a str> {
+pub(crate) fn baseline_of<'a>(
+    report: &Report,
+    workload: &str,
+    against: Against<'a>,
+) -> Option<&'a str> {
     let took_part = |arm: &&str| {
         report.observations.iter().any(|o| o.workload == workload && o.arm == *arm)
             || report.failures.iter().any(|f| f.workload == workload && f.subject == *arm)
