@@ -68,6 +68,7 @@ impl Report {
             provenance: self.provenance.clone(),
             results: Vec::new(),
             comparisons: Vec::new(),
+            experiment: None,
             failures: failures.cloned().collect(),
             views: Vec::new(),
             parts: Vec::new(),

@@ -24,7 +24,7 @@ pub fn mean_without(rows: &[&str]) -> String {
 }
 
 /// What a view says beside the rows themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ratios {
     /// Nothing.
@@ -35,7 +35,7 @@ pub enum Ratios {
     RowsAndMean,
     /// The same, and the mean without these rows: those whose ratios are so far out that they would
     /// speak for all others.
-    RowsAndMeans(&'static [&'static str]),
+    RowsAndMeans(Vec<String>),
 }
 
 /// A suite of results.
@@ -81,8 +81,8 @@ impl View {
     }
 
     /// The mean is given without these rows, too, where they ran and others did.
-    pub fn with_extremes(self, rows: &'static [&'static str]) -> Self {
-        Self { ratios: Ratios::RowsAndMeans(rows), ..self }
+    pub fn with_extremes(self, rows: &[&str]) -> Self {
+        Self { ratios: Ratios::RowsAndMeans(rows.iter().map(|&row| row.into()).collect()), ..self }
     }
 
     /// The comparisons of peak memory, which say how many times leaner an arm is. The peaks themselves
@@ -159,7 +159,7 @@ impl View {
                 logs.push((name.as_str(), stats::log_ratios(&costs, &own)));
             }
         }
-        let without = match self.ratios {
+        let without: &[String] = match &self.ratios {
             Ratios::RowsAndMeans(rows) => rows,
             Ratios::RowsAndMean => &[],
             Ratios::None | Ratios::Rows => return found,
@@ -172,8 +172,9 @@ impl View {
         if let Some(ratio) = mean(&[]) {
             found.push(comparison(GEOMETRIC_MEAN, against.baseline, ratio));
         }
-        let without = without.iter().filter(|row| logs.iter().any(|(name, _)| name == *row));
-        let without: Vec<&str> = without.copied().collect();
+        let without = without.iter().map(String::as_str);
+        let without: Vec<&str> =
+            without.filter(|row| logs.iter().any(|(name, _)| name == row)).collect();
         if let Some(ratio) = mean(&without).filter(|_| !without.is_empty()) {
             found.push(comparison(&mean_without(&without), against.baseline, ratio));
         }

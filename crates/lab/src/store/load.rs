@@ -56,6 +56,8 @@ impl Store {
             self.rows("SELECT view FROM shown WHERE part = ? ORDER BY id", part, |r| {
                 from_json(r, 0)
             })?;
+        let experiment = "SELECT found FROM experiment WHERE part = ?";
+        report.experiment = self.rows(experiment, part, |r| from_json(r, 0))?.pop();
         report.failures =
             self.rows("SELECT * FROM failure WHERE part = ? ORDER BY id", part, failure)?;
         report.results =
@@ -98,6 +100,7 @@ fn head(row: &Row) -> rusqlite::Result<Report> {
         results: Vec::new(),
         comparisons: Vec::new(),
         failures: Vec::new(),
+        experiment: None,
         views: Vec::new(),
         parts: Vec::new(),
         observations: Vec::new(),

@@ -147,6 +147,9 @@ fn results(change: &Transaction, part: i64, report: &Report) -> rusqlite::Result
             ],
         )?;
     }
+    if let Some(experiment) = &report.experiment {
+        change.execute("INSERT INTO experiment VALUES (?, ?)", params![part, json(experiment)])?;
+    }
     for view in &report.views {
         change.execute("INSERT INTO shown VALUES (NULL, ?, ?)", params![part, json(view)])?;
     }

@@ -1,3 +1,8 @@
+-- What an experiment found.
+CREATE TABLE experiment (
+    part INTEGER PRIMARY KEY REFERENCES part ON DELETE CASCADE,
+    found TEXT NOT NULL
+);
 -- What makes looking up and removing quick, and one view that people can ask questions of.
 CREATE INDEX part_of_run ON part (run);
 CREATE INDEX arm_of_part ON arm (part);
