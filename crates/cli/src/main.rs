@@ -1,12 +1,15 @@
 //! The command `allod`.
 
+mod ab;
 mod bench;
 mod bench_frame;
 mod bench_heap;
 mod bench_region;
 mod common;
 mod compare;
+mod experiment;
 mod help;
+mod matrix;
 mod options;
 mod output;
 mod parts;
@@ -33,6 +36,8 @@ enum Command {
     Trace(trace::Args),
     Replay(replay::Args),
     Compare(compare::Args),
+    Ab(Box<ab::Args>),
+    Matrix(Box<matrix::Args>),
     #[command(subcommand)]
     Bench(bench::Suite),
     Help(help::Args),
@@ -48,6 +53,8 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Ab(args) => ab::run(&args),
+        Command::Matrix(args) => matrix::run(&args),
         Command::Bench(suite) => bench::run(&suite),
         Command::Help(args) => help::run(&args, Cli::command()),
         Command::Parts => parts::run(),
