@@ -2,7 +2,7 @@
 
 use crate::common::{Failure, Progress};
 use crate::options::Options;
-use crate::output::{Json, finish, say};
+use crate::output::{Output, finish, say};
 use crate::{bench_frame, bench_heap, bench_region};
 use allod_lab::model::Report;
 
@@ -39,7 +39,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         return say(&list(suite));
     }
     refuse(suite, options)?;
-    let json = Json::open(options.json.as_deref())?;
+    let output = Output::open(options)?;
     let progress = Progress::begin()?;
     let (tables, report) = match suite {
         Suite::Heap(args) => bench_heap::measure(args, &progress)?,
@@ -48,7 +48,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         Suite::All(_) => all(options, &progress)?,
     };
     drop(progress);
-    finish(&report, &tables, json)
+    finish(&report, &tables, output)
 }
 
 /// Says early what a suite cannot do.

@@ -7,6 +7,8 @@ mod bench_region;
 mod common;
 mod compare;
 mod help;
+mod history;
+mod keep;
 mod options;
 mod output;
 mod parts;
@@ -35,6 +37,7 @@ enum Command {
     Compare(compare::Args),
     #[command(subcommand)]
     Bench(bench::Suite),
+    History(history::Args),
     Help(help::Args),
     /// List the files that belong to the command
     #[command(hide = true)]
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(suite) => bench::run(&suite),
+        Command::History(args) => history::run(&args),
         Command::Help(args) => help::run(&args, Cli::command()),
         Command::Parts => parts::run(),
     };

@@ -5,6 +5,7 @@ mod functions;
 mod heap;
 mod results;
 mod run;
+mod store;
 mod usage;
 
 #[path = "../installed/mod.rs"]
