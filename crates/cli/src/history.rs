@@ -1,13 +1,14 @@
 //! `allod history`.
 
 use crate::common::Failure;
-use crate::keep::{open_to_change, open_to_read};
+use crate::keep::{open_before, open_to_change, open_to_read};
 use crate::output::say;
 use allod_lab::history;
+use allod_lab::model::Report;
 use allod_lab::store::{Filter, Place, RunId, Store, since};
 use std::path::{Path, PathBuf};
 
-/// The runs that were kept: list, show, remove
+/// The runs that were kept: list, show, remove, merge
 ///
 /// Without a word after it, lists the runs, the newest first; the options choose among them.
 #[derive(clap::Args)]
@@ -36,6 +37,12 @@ enum Action {
         /// Their numbers
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<i64>,
+    },
+    /// Take over the runs of other stores or JSON reports; the shares of one measurement become one run
+    Merge {
+        /// Stores, or files that --json wrote
+        #[arg(required = true, value_name = "FILE")]
+        others: Vec<PathBuf>,
     },
 }
 
@@ -70,6 +77,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Some(Action::Show { run }) => {
             show(&open_to_read(&place)?, RunId(*run), args.json.as_deref())
         }
+        Some(Action::Merge { others }) => {
+            let store = open_before(&place)?;
+            let store =
+                store.ok_or_else(|| Failure::usage("there is no store to merge into".into()));
+            others.iter().try_fold(store?, |store, other| merge(store, other)).map(|_| ())
+        }
         Some(Action::Remove { runs }) => {
             let mut store = open_to_change(&place)?;
             for run in runs {
@@ -103,6 +116,19 @@ fn show(store: &Store, run: RunId, json: Option<&Path>) -> Result<(), Failure> {
         Some(file) => write(file, &report.to_json()),
         None => say(&history::page(run, &report)),
     }
+}
+
+/// Merges one file into the store.
+fn merge(mut store: Store, other: &Path) -> Result<Store, Failure> {
+    let is_json = other.extension().is_some_and(|e| e == "json");
+    let merged = if is_json {
+        store.take(&[Report::read(other).map_err(Failure::usage)?])
+    } else {
+        store.merge(&Store::open_to_read(other).map_err(Failure::usage)?)
+    };
+    let merged = merged.map_err(|why| Failure::usage(format!("{}: {why}", other.display())))?;
+    say(&format!("{}: {}\n", other.display(), history::merged(&merged)))?;
+    Ok(store)
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {

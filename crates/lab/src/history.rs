@@ -3,10 +3,11 @@
 use crate::machine::Machine;
 use crate::model::{Provenance, Report};
 use crate::notes::notes;
-use crate::store::{Entry, RunId};
+use crate::store::{Entry, Merged, RunId};
 use crate::suite_table::SuiteTable;
 use crate::table::Table;
 use crate::tree::Tree;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// A line for each run.
@@ -46,6 +47,25 @@ fn state(entry: &Entry) -> String {
         text += "  [stopped]";
     }
     text
+}
+
+/// What a merge brought, in a line.
+pub fn merged(merged: &Merged) -> String {
+    let Merged { new, grown, known } = merged;
+    let list = |runs: &BTreeSet<RunId>| {
+        runs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let mut parts = Vec::new();
+    if !new.is_empty() {
+        parts.push(format!("new: {}", list(new)));
+    }
+    if !grown.is_empty() {
+        parts.push(format!("joined by shares: {}", list(grown)));
+    }
+    if *known > 0 {
+        parts.push(format!("already here: {known}"));
+    }
+    if parts.is_empty() { "no runs".into() } else { parts.join("; ") }
 }
 
 /// A run: where and how it was measured, and a table for each suite.

@@ -196,3 +196,78 @@ fn history_refuses_what_it_does_not_know_and_names_the_nearest() {
     assert!(stderr(&output).contains("there is no store /no/such/store.sqlite"));
     assert_eq!(stdout(&history(store.name(), &["--branch", "no-such-branch"])), "No runs.\n");
 }
+
+#[test]
+fn shares_measured_apart_become_one_run() {
+    let [one, two, all] = ["one", "two", "all"].map(|n| Scratch::new(&format!("share-{n}.sqlite")));
+    let json = Scratch::new("share.json");
+    let measure = |shard: &str, store: &Scratch| {
+        let output = run(&[
+            &["bench", "heap", "--runs", "1", "--scale", "0.001", "--only"][..],
+            &["lifo,fifo,pairs-16,system", "--baseline", "system"],
+            &["--shard", shard, "--store", store.name(), "--json", json.name()],
+        ]
+        .concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    let merge = |other: &str| {
+        let output = history(all.name(), &["merge", other]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    measure("1/2", &one);
+    assert!(merge(one.name()).ends_with(": new: 1\n"));
+    let list = stdout(&history(all.name(), &[]));
+    assert!(list.contains("[shares 1 of 2]"), "{list}");
+    measure("2/2", &two);
+    assert!(merge(two.name()).ends_with(": joined by shares: 1\n"));
+    assert!(merge(json.name()).ends_with(": already here: 1\n"), "the same as a file");
+    let list = stdout(&history(all.name(), &[]));
+    assert!(list.lines().count() == 3 && !list.contains("[share"), "{list}");
+    let page = stdout(&history(all.name(), &["show", "1"]));
+    let line = |word: &str| page.lines().position(|l| l.starts_with(word));
+    assert!(
+        line("pairs-16") < line("lifo") && line("lifo") < line("fifo"),
+        "in their order: {page}"
+    );
+    assert!(page.contains("share      2/2"), "{page}");
+}
+
+#[test]
+fn a_share_that_is_none_or_empty_is_refused() {
+    for (arguments, words) in [
+        (&["bench", "heap", "--shard", "0/5"][..], "0/5: there are 5 shares, the first is 1/5"),
+        (&["bench", "heap", "--shard", "6/5"], "6/5: there are 5 shares, the first is 1/5"),
+        (&["bench", "frame", "--shard", "two"], "such as 2/5"),
+        (&["compare", "--shard", "2/2", "true"], "nothing left to measure"),
+        (&["bench", "region", "--only", "typed-int", "--shard", "2/2"], "nothing left to measure"),
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_cannot_be_merged_is_named() {
+    let (store, json) = (Scratch::new("into.sqlite"), Scratch::new("wrong.json"));
+    assert!(measure(store.name()).output().unwrap().status.success());
+    fs::write(&json.0, "{}").unwrap();
+    for (other, words) in [
+        ("/no/store.sqlite", "there is no store /no/store.sqlite"),
+        ("/no/report.json", "/no/report.json"),
+        (json.name(), "is not a report that --json wrote"),
+    ] {
+        let output = history(store.name(), &["merge", other]);
+        assert_eq!(output.status.code(), Some(2), "{other}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{other}: {}", stderr(&output));
+    }
+    fs::write(
+        &json.0,
+        r#"{"schema":3,"machine":{"os":"","arch":"","cpu":"","cores":1,"memory_kib":1,
+        "huge_pages":""},"results":[],"comparisons":[]}"#,
+    )
+    .unwrap();
+    let output = history(store.name(), &["merge", json.name()]);
+    assert!(stderr(&output).contains("has schema 3; this version"), "{}", stderr(&output));
+}

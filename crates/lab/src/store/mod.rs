@@ -28,6 +28,7 @@
 
 mod list;
 mod load;
+mod merge;
 mod place;
 mod remove;
 mod save;
@@ -37,6 +38,7 @@ mod since;
 pub(crate) mod tests;
 
 pub use list::{Entry, Filter};
+pub use merge::Merged;
 pub use place::Place;
 pub use since::since;
 
