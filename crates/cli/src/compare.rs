@@ -4,6 +4,7 @@ use crate::common::{Failure, Progress, allocators, choose};
 use crate::options::{Options, time};
 use crate::output::{Output, finish, legend, say};
 use allod_lab::compare::{self, Request};
+use allod_lab::gate::Sought;
 use allod_lab::program;
 use allod_lab::subject::SYSTEM;
 use std::ffi::OsString;
@@ -71,7 +72,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         show_output: args.show_output,
         counting: options.instructions,
     };
-    let output = Output::open(options)?;
+    let workload = Some(compare::command_line(&request));
+    let suite = if options.instructions { compare::INSTRUCTIONS } else { compare::WALL };
+    let output = Output::open(options, &Sought { suites: &[suite], workload })?;
     let progress = Progress::begin()?;
     let report = compare::run(&request, |step| progress.step(step))?;
     drop(progress);

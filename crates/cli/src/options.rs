@@ -9,6 +9,11 @@ use allod_lab::subject::{Candidate, parse_peer};
 use std::path::PathBuf;
 use std::time::Duration;
 
+const AGAINST: &str = "\
+Fail when something became worse since an earlier run: the number of a run of the store, a branch (the \
+newest run at its commit), or a report that --json wrote. Exit code 1: worse by more than --threshold. \
+3: it can neither be shown nor ruled out";
+
 /// What to measure, how long, against what, and where the results go.
 #[derive(clap::Args)]
 pub struct Options {
@@ -51,6 +56,9 @@ pub struct Options {
     /// Measure only this share of the workloads, such as 2/5; `allod history merge` joins the shares
     #[arg(long, value_name = "NUMBER/SHARES")]
     pub shard: Option<Shard>,
+    /// Fail when something became worse since a run, the newest run of a branch's commit, or a report
+    #[arg(long, value_name = "RUN|BRANCH|FILE.json", long_help = AGAINST)]
+    pub against: Option<String>,
     /// Less work and fewer rounds, for a first look
     #[arg(long)]
     pub quick: bool,

@@ -5,6 +5,8 @@ use crate::keep;
 use crate::options::Options;
 use allod_lab::Shard;
 use allod_lab::Tree;
+use allod_lab::gate::{self, Finding, Gate, Reference, Sought};
+use allod_lab::inprocess::child_of;
 use allod_lab::model::Report;
 use allod_lab::notes::notes;
 use allod_lab::store::Store;
@@ -35,16 +37,25 @@ pub struct Output {
     json: Json,
     store: Option<Store>,
     shard: Option<Shard>,
+    against: Option<Reference>,
+    threshold: f64,
 }
 
 impl Output {
-    /// Opens what the options name.
-    pub fn open(options: &Options) -> Result<Self, Failure> {
+    /// Opens what the options name; `--against` finds an earlier run of what is sought.
+    pub fn open(options: &Options, sought: &Sought) -> Result<Self, Failure> {
+        let place = options.keep.place();
+        let against = options.against.as_ref().map(|text| {
+            let store = || keep::open_to_read(&place).map_err(|failure| failure.message);
+            Reference::find(text, sought, store).map_err(Failure::usage)
+        });
+        let against = against.filter(|_| child_of().is_none()).transpose()?;
         let json = Json::open(options.json.as_deref())?;
-        let store = keep::open_before(&options.keep.place())?;
+        let store = keep::open_before(&place)?;
         // The commit that is measured is the one from which the measurement began.
         Tree::here();
-        Ok(Self { json, store, shard: options.shard })
+        let (shard, threshold) = (options.shard, options.threshold);
+        Ok(Self { json, store, shard, against, threshold })
     }
 }
 
@@ -105,13 +116,30 @@ pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failu
     report.provenance.shard = output.shard;
     say(&format!("{tables}\n{}", notes(&report)))?;
     let written = [output.json.write(&report), keep(&report, output.store)];
+    let gate = output.against.map_or(Ok(()), |then| judge(&then, &report, output.threshold));
     if let Some(why) = all_of(written) {
         return Err(why);
     }
     match report.provenance.stopped {
         true => Err(stopped("stopped before it was finished")),
-        false => Ok(()),
+        false => gate,
     }
+}
+
+/// Says what became worse since an earlier run.
+fn judge(then: &Reference, now: &Report, threshold: f64) -> Result<(), Failure> {
+    let gate = Gate::judge(&then.report, now, threshold);
+    say(&format!("\n{}", gate::page(&gate, &then.name, threshold)))?;
+    let exit_code = match gate.finding() {
+        Finding::Fine => return Ok(()),
+        Finding::Regression => 1,
+        Finding::Undecided => 3,
+    };
+    let message = match exit_code {
+        1 => format!("worse than {}", then.name),
+        _ => format!("whether this is worse than {} is not decided", then.name),
+    };
+    Err(Failure { exit_code, message })
 }
 
 /// Keeps a run, and says under which number.

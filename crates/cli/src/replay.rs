@@ -3,6 +3,7 @@
 use crate::common::{Failure, Progress, allocators, choose};
 use crate::options::Options;
 use crate::output::{Output, finish, legend, say};
+use allod_lab::gate::Sought;
 use allod_lab::replay::{self, Replay, Request};
 use allod_lab::subject::SYSTEM;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         seed: options.seed(),
         threshold: options.threshold,
     };
-    let output = Output::open(options)?;
+    let output = Output::open(options, &Sought { suites: &[replay::SUITE], workload: None })?;
     let progress = Progress::begin()?;
     let report = replay::run(&request, |step| progress.step(step))?;
     drop(progress);

@@ -118,7 +118,8 @@ impl Work for Program<'_> {
     }
 }
 
-fn command_line(request: &Request) -> String {
+/// The name of the workload: the program's and its arguments.
+pub fn command_line(request: &Request) -> String {
     let program = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let arguments = request.arguments.iter().map(|a| a.to_string_lossy().into_owned());
     std::iter::once(program).chain(arguments).collect::<Vec<_>>().join(" ")

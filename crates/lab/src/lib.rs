@@ -46,7 +46,8 @@
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
 //! - [`compare`] measures any program on every allocator, [`heap`], [`frame`] and [`region`] are suites of
 //!   workloads, [`inprocess`] makes a suite of any functions;
-//! - [`store`] keeps every run in one file, [`history`] shows what is in it;
+//! - [`store`] keeps every run in one file, [`history`] shows what is in it, and [`gate`]
+//!   finds out whether something became worse since;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below.
 
@@ -54,6 +55,7 @@ pub mod compare;
 pub mod driver;
 pub mod files;
 pub mod frame;
+pub mod gate;
 pub mod heap;
 pub mod history;
 pub mod inprocess;

@@ -2,6 +2,7 @@
 
 mod compare;
 mod functions;
+mod gate;
 mod heap;
 mod results;
 mod run;
