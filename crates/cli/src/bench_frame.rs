@@ -32,6 +32,8 @@ pub fn measure(options: &Options, progress: &Progress) -> Measured {
         threshold: options.threshold,
     };
     let suite = frame::prepare(&request).map_err(Failure::usage)?;
+    let share = options.share(&suite.workloads())?;
+    let suite = suite.only(&share).map_err(Failure::usage)?;
     let report = suite.run(|step| progress.step(step))?;
     Ok((frame::tables(&request, &report), report))
 }

@@ -44,6 +44,7 @@ pub fn measure_all(options: &Options, progress: &Progress) -> Measured {
 fn run(options: &Options, scale: f64, threads: Option<u32>, progress: &Progress) -> Measured {
     let all = allocators(options);
     let (workloads, names) = sort(&options.only, &all)?;
+    let workloads = options.share(&workloads)?;
     let baseline = options.baseline.as_deref().unwrap_or("mimalloc");
     let (subjects, baseline) = choose(&all, &names, baseline)?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from).max(2);

@@ -40,6 +40,8 @@ pub fn measure(options: &Options, progress: &Progress) -> Measured {
         .started_with(again)
         .only(&options.only)
         .map_err(Failure::usage)?;
+    let share = options.share(&suite.workloads())?;
+    let suite = suite.only(&share).map_err(Failure::usage)?;
     let report = suite.run(|step| progress.step(step))?;
     let tables = format!(
         "{}\nAgainst what is required\n{}\n{}{}",

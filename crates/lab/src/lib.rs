@@ -48,7 +48,8 @@
 //!   makes a suite of any functions;
 //! - [`experiment`] measures every combination of some factors, and says what each does and what they do
 //!   together;
-//! - [`store`] keeps every run in one file;
+//! - [`store`] keeps every run in one file, [`history`] shows what is in it, and [`gate`]
+//!   finds out whether something became worse since;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below.
 
@@ -57,7 +58,9 @@ pub mod compare;
 pub mod driver;
 pub mod experiment;
 pub mod files;
+pub mod gate;
 pub mod heap;
+pub mod history;
 pub mod inprocess;
 pub mod machine;
 pub mod model;

@@ -184,11 +184,7 @@ impl View {
 
 /// The arm that a workload's others are compared with: the first that took part where the baseline
 /// cannot do the workload.
-pub(crate) fn baseline_of<'a>(
-    report: &Report,
-    workload: &str,
-    against: Against<'a>,
-) -> Option<&'a str> {
+fn baseline_of<'a>(report: &Report, workload: &str, against: Against<'a>) -> Option<&'a str> {
     let took_part = |arm: &&str| {
         report.observations.iter().any(|o| o.workload == workload && o.arm == *arm)
             || report.failures.iter().any(|f| f.workload == workload && f.subject == *arm)

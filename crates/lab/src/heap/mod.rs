@@ -98,6 +98,10 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         counting: request.counting,
     };
     let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    report.provenance.settings.extend([
+        ("heap scale".into(), request.scale.to_string()),
+        ("heap threads".into(), request.threads.to_string()),
+    ]);
     let against = Against {
         arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
         baseline: request.baseline,

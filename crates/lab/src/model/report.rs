@@ -10,6 +10,7 @@ use crate::machine::Machine;
 use crate::shown::Shown;
 use crate::stats::{Ratio, Summary, Verdict};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Everything one run of the laboratory found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -172,6 +173,21 @@ impl Report {
     /// The rounds behind the result that has most of them.
     pub fn rounds(&self) -> usize {
         self.results.iter().map(|r| r.summary.runs).max().unwrap_or(0)
+    }
+
+    /// Reads a file that `--json` wrote, of this version or an older one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let name = file.display();
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{name}: {e}"))?;
+        let report: Self = serde_json::from_str(&text)
+            .map_err(|e| format!("{name} is not a report that --json wrote: {e}"))?;
+        match report.schema {
+            1..=2 => Ok(report),
+            newer => Err(format!("{name} has schema {newer}; this version of allod reads up to 2")),
+        }
     }
 
     /// The report as JSON text with a final newline; each view and each observation is one line.

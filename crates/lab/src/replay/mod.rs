@@ -211,6 +211,8 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         counting: false,
     };
     let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    let verify = request.replays.iter().any(|replay| replay.verify);
+    report.provenance.settings.insert("replay verify".into(), verify.to_string());
     let against = Against {
         arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
         baseline: request.baseline,

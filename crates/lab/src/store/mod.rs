@@ -28,15 +28,19 @@
 
 mod list;
 mod load;
+mod merge;
 mod place;
 mod remove;
 mod save;
 mod schema;
+mod since;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use list::{Entry, Filter};
+pub use merge::Merged;
 pub use place::Place;
+pub use since::since;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use serde::{Deserialize, Serialize};

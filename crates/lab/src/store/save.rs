@@ -3,34 +3,20 @@
 use super::{RunId, Store};
 use crate::machine::Machine;
 use crate::model::{Observation, Part, Provenance, Report};
-use rusqlite::{Transaction, TransactionBehavior, named_params, params};
+use rusqlite::{Connection, Transaction, named_params, params};
 use serde::Serialize;
 use std::collections::HashMap;
 
 impl Store {
-    /// Writes a report whole, or not at all. A report that is in the store already is not written again.
+    /// Writes a report whole, or not at all. One that is in the store already is not written again; a shard
+    /// joins the run of the other shards of the same measurement, as with [`take`](Self::take).
     ///
     /// # Errors
     /// When the file cannot be written; the store is then as it was.
     pub fn save(&mut self, report: &Report) -> Result<RunId, String> {
-        let written = (|| {
-            let behavior = TransactionBehavior::Immediate;
-            let change = self.connection.transaction_with_behavior(behavior)?;
-            let name = name_of(report);
-            let known = find(&change, &name)?;
-            let run = match known {
-                Some(run) => run,
-                None => {
-                    change.execute("INSERT INTO run DEFAULT VALUES", [])?;
-                    let run = change.last_insert_rowid();
-                    write(&change, run, &name, report)?;
-                    run
-                }
-            };
-            change.commit()?;
-            Ok(RunId(run))
-        })();
-        written.map_err(|e: rusqlite::Error| self.words(e))
+        self.take(std::slice::from_ref(report))?;
+        let run = self.sql(|c| find(c, &name_of(report)))?;
+        Ok(RunId(run.expect("it was taken")))
     }
 }
 
@@ -44,8 +30,8 @@ pub(super) fn name_of(report: &Report) -> String {
 }
 
 /// The run that has a part of this name.
-pub(super) fn find(change: &Transaction, name: &str) -> rusqlite::Result<Option<i64>> {
-    let mut runs = change.prepare("SELECT run FROM part WHERE name = ?")?;
+pub(super) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
+    let mut runs = connection.prepare("SELECT run FROM part WHERE name = ?")?;
     let mut rows = runs.query([name])?;
     rows.next()?.map(|row| row.get(0)).transpose()
 }

@@ -29,7 +29,7 @@ impl Drop for Scratch {
 }
 
 /// A report with everything that one can have.
-pub(super) fn full() -> Report {
+pub(crate) fn full() -> Report {
     let mut report = views::report(&[
         ("a", "base", &TIME, 4.0),
         ("a", "fast", &TIME, 2.0),
@@ -177,6 +177,25 @@ fn what_is_no_store_is_left_alone() {
     assert!(why.contains("cannot make the folder /proc/no"), "{why}");
     let why = Store::open_to_read(Path::new("/no/runs.sqlite")).unwrap_err();
     assert_eq!(why, "there is no store /no/runs.sqlite");
+}
+
+#[test]
+fn a_full_disk_leaves_the_store_as_it_was() {
+    let scratch = Scratch::new("full");
+    let mut store = Store::open(&scratch.file()).unwrap();
+    let run = store.save(&full()).unwrap();
+    // SQLite's own limit of a file gives the same answer as a disk without room.
+    let limit = "PRAGMA page_count";
+    let pages: i64 = store.sql(|c| c.query_row(limit, [], |row| row.get(0))).unwrap();
+    store.sql(|c| c.pragma_update(None, "max_page_count", pages)).unwrap();
+    let mut large = full();
+    large.observations = vec![large.observations[0].clone(); 10_000];
+    let why = store.save(&large).unwrap_err();
+    assert!(why.ends_with("cannot be written: the disk is full"), "{why}");
+    drop(store);
+    let mut store = Store::open(&scratch.file()).unwrap();
+    assert_eq!(store.list(&Filter::default()).unwrap().len(), 1);
+    assert!(store.load(run).is_ok() && store.save(&large).is_ok());
 }
 
 #[test]
