@@ -8,7 +8,7 @@
 //! - [`summary`]: what a list of numbers says by itself;
 //! - [`exact`]: the interval of a median, which holds whatever the distribution is;
 //! - [`bootstrap`]: intervals of what is computed from several rows, such as a geometric mean;
-//! - [`compare`], [`geometric`]: ratios with their intervals;
+//! - [`compare`], [`compare_apart`], [`geometric`]: ratios with their intervals;
 //! - [`Verdict`]: what follows from an interval and a threshold.
 
 pub mod bootstrap;
@@ -20,6 +20,6 @@ mod summary;
 mod verdict;
 
 pub use exact::FEWEST;
-pub use ratio::{Ratio, compare, geometric, log_ratios};
+pub use ratio::{Ratio, compare, compare_apart, geometric, log_ratios};
 pub use summary::{Summary, geometric_mean, mean, median, stddev, summary};
 pub use verdict::Verdict;
