@@ -4,5 +4,8 @@
 //! Both are made of functions, measured by [`allod_lab::inprocess`]. They stand apart from the
 //! laboratory, which anybody may use without them.
 
+mod arenas;
+pub mod components;
 pub mod frame;
 pub mod region;
+mod required;

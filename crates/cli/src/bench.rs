@@ -69,9 +69,7 @@ fn suites(suite: &Suite, options: &Options) -> &'static [&'static str] {
 fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
     match suite {
         Suite::Heap(_) => Ok(()),
-        Suite::Region(_) | Suite::Frame(_) => {
-            options.without_peers().and_then(|()| options.without_instructions())
-        }
+        Suite::Region(_) | Suite::Frame(_) => options.without_peers(),
         Suite::All(_) if !options.only.is_empty() || options.baseline.is_some() => {
             Err(Failure::usage(
                 "`bench all` measures everything, each suite against its own baseline; choose with \
@@ -79,8 +77,13 @@ fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
                     .into(),
             ))
         }
-        Suite::All(_) => options.without_instructions(),
+        Suite::All(_) => Ok(()),
     }
+}
+
+/// A line for each workload: its name and what it does.
+pub fn lines(workloads: &[(&str, &str)]) -> String {
+    workloads.iter().map(|(name, about)| format!("{name:22} {about}\n")).collect()
 }
 
 fn list(suite: &Suite) -> String {

@@ -98,14 +98,12 @@ impl Options {
         }
     }
 
-    /// Refuses `--instructions` where a subject is only a part of its process.
+    /// Refuses `--instructions` where nothing is counted.
     pub fn without_instructions(&self) -> Result<(), Failure> {
         match self.instructions {
             false => Ok(()),
             true => Err(Failure::usage(
-                "--instructions counts those of whole processes: `allod compare` and `allod bench heap` \
-                 have it"
-                    .into(),
+                "--instructions: `allod compare` and `allod bench` have it".into(),
             )),
         }
     }

@@ -5,26 +5,39 @@
 //! allocates and checks it before the frame ends; begin, allocations, writes and the end are timed,
 //! the check is not.
 
+mod bare;
+mod latency;
+mod mallocs;
 mod subjects;
+mod suite;
 mod targets;
 mod threads;
+mod waste;
 mod work;
+mod workloads;
 
+pub use workloads::WORKLOADS;
+
+use crate::arenas::ARENAS;
+use crate::{components, required};
 use allod_lab::driver::Rule;
-use allod_lab::inprocess::Bench;
+use allod_lab::heap::QUANTILES;
+use allod_lab::inprocess::{Bench, instructions_suite};
 use allod_lab::model::Report;
 use allod_lab::names;
+use allod_lab::stats::FEWEST;
 use allod_lab::suite_table::SuiteTable;
-use std::alloc::Layout;
-use std::fmt::Write;
-use std::hint::black_box;
-use subjects::{Bare, Blink, Boxes, BumpScope, Frames, Malloc, Work};
-use work::{COUNT, Groups, Mixed, Noted, Odd, Prefetch, Single, Uninit, Written};
+use suite::suite;
 
 /// The suite's name in reports.
 pub const SUITE: &str = "frame";
-/// The name of the bare bump: what no allocator can beat.
-pub const LIMIT: &str = "limit";
+/// The name of the bare bump of a pointer, which shows what a row costs without an allocator that looks
+/// after anything. It is no limit: who places blocks better is faster.
+pub const BARE: &str = "bare";
+
+/// Rows that write one word in each large block. What they reward is where blocks lie: blocks of a multiple
+/// of 1 KiB, laid end to end, begin in few sets of the first cache.
+pub const ONE_WORD: &[&str] = &["single-1k", "single-4k", "single-64k"];
 
 /// Allod's frames with the features that count: statistics, tags, budgets, behaviour.
 pub const FULL: &str = "full";
@@ -46,11 +59,25 @@ pub struct Request {
     pub sample_ms: f64,
     /// The smallest difference that counts, 0.01 for ±1 %.
     pub threshold: f64,
+    /// Whether instructions are counted instead of time.
+    pub counting: bool,
 }
 
 /// The subjects' names, in the order of the tables.
-pub const SUBJECTS: [&str; 9] =
-    ["allod", FULL, "bumpalo", "bump-scope", "blink-alloc", "malloc", "mimalloc", "box", LIMIT];
+pub const SUBJECTS: [&str; 12] = [
+    "allod",
+    FULL,
+    ARENAS[0],
+    ARENAS[1],
+    ARENAS[2],
+    ARENAS[3],
+    ARENAS[4],
+    "blink-alloc",
+    "malloc",
+    "mimalloc",
+    "box",
+    BARE,
+];
 
 /// The suite as it was asked for, to be run.
 ///
@@ -64,284 +91,81 @@ pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
         .seed(request.seed)
         .started_with(&request.started_with)
         .sample_ms(request.sample_ms)
-        .threshold(request.threshold))
-}
-
-/// The names of the workloads.
-#[must_use]
-pub fn workloads() -> Vec<String> {
-    suite().workloads()
-}
-
-fn suite() -> Bench<'static> {
-    let mut bench = Bench::new(SUITE);
-    let count = COUNT as u64;
-    singles::<8>(&mut bench, "single-64");
-    singles::<32>(&mut bench, "single-256");
-    singles::<128>(&mut bench, "single-1k");
-    singles::<512>(&mut bench, "single-4k");
-    singles::<8192>(&mut bench, "single-64k");
-    batches(&mut bench);
-    // 800 blocks of 95 KiB in all: contacts, bodies, islands.
-    let physics = || Mixed::<12, 20, 22>::new([500, 200, 100]);
-    mixed(&mut bench, "physics", physics);
-    mixed(&mut bench, "particles", || Mixed::<8, 8, 8>::new([10_000, 0, 0]));
-    // 200 blocks of 32 KiB in all: nodes, styles, texts.
-    mixed(&mut bench, "ui", || Mixed::<8, 20, 64>::new([100, 60, 40]));
-    for (name, how) in [
-        ("prefetch-none", Prefetch::None),
-        ("prefetch-read", Prefetch::Read),
-        ("prefetch-write", Prefetch::Write),
-    ] {
-        let work = || Written(Noted::new(COUNT), how);
-        add(&mut bench, name, "allod", count, allod_frame::Arena::new(), work());
-        add(&mut bench, name, "bumpalo", count, bumpalo::Bump::new(), work());
-        add(&mut bench, name, LIMIT, count, Bare::new(COUNT * 1024), work());
-    }
-    odd::<1>(&mut bench, "alignment-1");
-    odd::<8>(&mut bench, "alignment-8");
-    odd::<16>(&mut bench, "alignment-16");
-    // Blocks so small that what is kept about them weighs most: no feature against all that count.
-    singles::<2>(&mut bench, "minimal");
-    begin_end(&mut bench);
-    threads::add(&mut bench);
-    bench
-}
-
-/// Adds a subject of a workload.
-fn add(
-    bench: &mut Bench<'static>,
-    workload: &str,
-    subject: &str,
-    operations: u64,
-    mut frames: impl Frames + 'static,
-    work: impl Work + 'static,
-) {
-    bench.add_timed(workload, subject, operations, move |timer| frames.frame(timer, &work));
-}
-
-/// Adds the arenas that have everything.
-fn add_arenas<W: Work + 'static>(
-    bench: &mut Bench<'static>,
-    workload: &str,
-    operations: u64,
-    work: impl Fn() -> W,
-) {
-    add(bench, workload, "allod", operations, allod_frame::Arena::new(), work());
-    add(bench, workload, FULL, operations, allod_frame_full::Arena::new(), work());
-    add(bench, workload, "bumpalo", operations, bumpalo::Bump::new(), work());
-    add(bench, workload, "bump-scope", operations, BumpScope::new(), work());
-    add(bench, workload, "blink-alloc", operations, Blink::new(), work());
-}
-
-/// Adds the mallocs and boxes.
-fn add_mallocs<W: Work + 'static>(
-    bench: &mut Bench<'static>,
-    workload: &str,
-    operations: u64,
-    work: impl Fn() -> W,
-) {
-    add(bench, workload, "malloc", operations, Malloc::system(), work());
-    add(bench, workload, "mimalloc", operations, Malloc::mimalloc(), work());
-}
-
-fn singles<const WORDS: usize>(bench: &mut Bench<'static>, workload: &str) {
-    let (work, n) = (|| Single::<WORDS>(Noted::new(COUNT)), COUNT as u64);
-    add_arenas(bench, workload, n, work);
-    add_mallocs(bench, workload, n, work);
-    add(bench, workload, "box", n, Boxes::new(), work());
-    add(bench, workload, LIMIT, n, Bare::new(COUNT * WORDS * 8), work());
-}
-
-fn batches(bench: &mut Bench<'static>) {
-    // One operation is a batch of 1000 items of 64 bytes, in all of these.
-    let single = || Single::<8>(Noted::new(COUNT));
-    add_arenas(bench, "batch-individual", 1, single);
-    add_mallocs(bench, "batch-individual", 1, single);
-    add(bench, "batch-individual", LIMIT, 1, Bare::new(COUNT * 64), single());
-    let uninit = || Uninit(Noted::new(1));
-    let full = allod_frame_full::Arena::new();
-    let (repeat, bytes) = (Repeat::<100, Uninit>, COUNT * 64);
-    add(bench, "batch", "allod", 100, allod_frame::Arena::new(), repeat(uninit()));
-    add(bench, "batch", FULL, 100, full, repeat(uninit()));
-    add(bench, "batch", "bumpalo", 100, bumpalo::Bump::new(), repeat(uninit()));
-    add(bench, "batch", "bump-scope", 100, BumpScope::new(), repeat(uninit()));
-    add(bench, "batch", "blink-alloc", 100, Blink::new(), repeat(uninit()));
-    add(bench, "batch", LIMIT, 100, Bare::new(100 * bytes), repeat(uninit()));
-    filled(bench);
-    let groups = || Groups(Noted::new(Groups::COUNT));
-    add_arenas(bench, "batch-x8", 1, groups);
-    add(bench, "batch-x8", LIMIT, 1, Bare::new(bytes), groups());
-}
-
-/// The same work many times in one frame, where it is too short for the clock.
-struct Repeat<const N: usize, W>(W);
-
-impl<const N: usize, W: Work> Work for Repeat<N, W> {
-    #[inline(always)]
-    fn run(&self, memory: &impl subjects::Memory) {
-        for _ in 0..N {
-            black_box(&self.0);
-            self.0.run(memory);
-        }
-    }
-    fn check(&self) -> u64 {
-        self.0.check()
-    }
-}
-
-/// `batch-filled`: 1000 numbers made by a closure, by each library's best slice call.
-fn filled(bench: &mut Bench<'static>) {
-    macro_rules! subject {
-        ($name:expr, $frames:expr, |$memory:ident| $fill:expr, $end:expr) => {{
-            let mut $memory = $frames;
-            bench.add_timed("batch-filled", $name, 1, move |timer| {
-                let total = {
-                    let numbers = timer.time(|| black_box($fill));
-                    sum(&numbers)
-                };
-                timer.time(|| $end);
-                total
-            });
-        }};
-    }
-    macro_rules! allod {
-        ($name:expr, $arena:expr) => {{
-            let mut arena = $arena;
-            bench.add_timed("batch-filled", $name, 1, move |timer| {
-                let (guard, numbers) = timer.time(|| {
-                    let guard = arena.begin();
-                    let frame = guard.frame();
-                    let numbers: *const [u64] = frame.batch::<u64>(COUNT).fill_with(number);
-                    (guard, black_box(numbers))
-                });
-                // SAFETY: the frame is open.
-                let total = sum(unsafe { &*numbers });
-                timer.time(|| guard.end());
-                total
-            });
-        }};
-    }
-    allod!("allod", allod_frame::Arena::new());
-    allod!(FULL, allod_frame_full::Arena::new());
-    subject!(
-        "bumpalo",
-        bumpalo::Bump::new(),
-        |bump| bump.alloc_slice_fill_with(COUNT, number),
-        bump.reset()
-    );
-    subject!(
-        "bump-scope",
-        BumpScope::new(),
-        |bump| bump.alloc_iter_exact((0..COUNT).map(number)),
-        bump.reset_to_start()
-    );
-    subject!(
-        "blink-alloc",
-        Blink::new(),
-        |blink| blink.emplace().from_iter((0..COUNT).map(number)),
-        blink.reset()
-    );
-}
-
-fn number(i: usize) -> u64 {
-    i as u64 * 3
-}
-
-fn sum(numbers: &[u64]) -> u64 {
-    numbers.iter().fold(0, |a, b| a.wrapping_add(*b))
-}
-
-fn mixed<const A: usize, const B: usize, const C: usize>(
-    bench: &mut Bench<'static>,
-    workload: &str,
-    work: impl Fn() -> Mixed<A, B, C>,
-) {
-    let (blocks, bytes) = (work().blocks() as u64, work().bytes());
-    add_arenas(bench, workload, blocks, &work);
-    add_mallocs(bench, workload, blocks, &work);
-    add(bench, workload, "box", blocks, Boxes::new(), work());
-    add(bench, workload, LIMIT, blocks, Bare::new(bytes), work());
-}
-
-fn odd<const ALIGN: usize>(bench: &mut Bench<'static>, workload: &str) {
-    let n = Odd::<ALIGN>::COUNT;
-    let work = || Odd::<ALIGN>(Noted::new(n));
-    add_arenas(bench, workload, n as u64, work);
-    // Their blocks are aligned to 16 whatever is asked.
-    add_mallocs(bench, workload, n as u64, work);
-}
-
-/// `begin-end`: an empty frame, the others' reset, and a pair of calls.
-fn begin_end(bench: &mut Bench<'static>) {
-    let mut arena = allod_frame::Arena::new();
-    arena.frame(|f| black_box(*f.alloc(1)));
-    pairs(bench, "allod", move || {
-        black_box(&mut arena).frame(|f| {
-            black_box(&*f);
-        });
-    });
-    let mut arena = allod_frame_full::Arena::new();
-    arena.frame(|f| black_box(*f.alloc(1)));
-    pairs(bench, FULL, move || {
-        black_box(&mut arena).frame(|f| {
-            black_box(&*f);
-        });
-    });
-    let mut bump = bumpalo::Bump::with_capacity(64);
-    pairs(bench, "bumpalo", move || black_box(&mut bump).reset());
-    let mut bump = BumpScope::with_capacity(Layout::new::<[u64; 8]>());
-    pairs(bench, "bump-scope", move || black_box(&mut bump).reset_to_start());
-    pairs(bench, LIMIT, work::call_pair);
-}
-
-/// A subject of `begin-end`.
-fn pairs(bench: &mut Bench<'static>, subject: &str, mut pair: impl FnMut() + 'static) {
-    bench.add("begin-end", subject, 1000, move || {
-        (0..1000).for_each(|_| pair());
-        0
-    });
-}
-
-/// The share of memory that a frame of mixed odd sizes wastes, at alignments 1, 8 and 16.
-#[must_use]
-pub fn waste() -> [(usize, f64); 3] {
-    fn share<const ALIGN: usize>() -> f64 {
-        let mut arena = allod_frame::Arena::new();
-        let work = Odd::<ALIGN>(Noted::new(Odd::<ALIGN>::COUNT));
-        let used = arena.frame(|f| {
-            work.run(&**f);
-            f.used()
-        });
-        used as f64 / Odd::<ALIGN>::BYTES as f64 - 1.0
-    }
-    [(1, share::<1>()), (8, share::<8>()), (16, share::<16>())]
+        .threshold(request.threshold)
+        .extremes(ONE_WORD)
+        .counting(request.counting))
 }
 
 /// The tables that `allod bench frame` prints.
 #[must_use]
 pub fn tables(request: &Request, report: &Report) -> String {
-    let mut table = SuiteTable::of(report, SUITE, &request.baseline);
-    table.subjects.sort_by_key(|s| SUBJECTS.iter().position(|known| known == s));
-    table.subjects.retain(|s| *s != LIMIT);
-    table.floor = Some(LIMIT);
+    let suite = if request.counting { instructions_suite(SUITE) } else { SUITE.into() };
+    let mut all = SuiteTable::of(report, &suite, &request.baseline);
+    all.subjects.sort_by_key(|s| SUBJECTS.iter().position(|known| known == s));
+    all.subjects.retain(|s| *s != BARE);
+    all.floor = Some(BARE);
+    if request.counting {
+        return format!(
+            "Instructions an operation, of the parts that are timed otherwise, counted by callgrind in one\n\
+             run; * the best of its row.\n\n{}\nTimes fewer than {}.\n\n{}\n{}",
+            all.counts(),
+            request.baseline,
+            all.ratio_rows(),
+            all.losses()
+        );
+    }
+    let (apart, main) = split(&all);
     let mut text = format!(
         "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
          An operation is an allocation with its writes and its share of begin and end; in batch rows\n\
-         a batch of {COUNT}. \"{FULL}\" is allod with statistics, tags, budgets and the behaviour\n\
-         filter; \"{LIMIT}\" a bare bump of a pointer (in begin-end, two calls).\n\
-         A subject without such a call has no number.\n\n{}\n",
+         a batch of {}. \"{FULL}\" is allod with statistics, tags, budgets and the behaviour filter;\n\
+         \"{BARE}\" a bare bump of a pointer (in begin-end, two calls). Arenas that are \"aligned\", go\n\
+         \"up\" or \"down\" have a minimum alignment. A subject without such a call has no number.\n\n{}\n",
         report.rounds(),
-        table.time()
+        work::COUNT,
+        main.time()
     );
-    let _ = writeln!(
-        text,
-        "Times faster than {}: above 1 is better.\n\n{}",
+    text += &format!(
+        "Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
+         nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
         request.baseline,
-        table.ratios()
+        request.threshold * 100.0,
+        main.ratios()
     );
-    text += &targets::targets(report);
-    text + &table.losses()
+    if !apart.workloads.is_empty() {
+        text += &format!(
+            "One word in each large block: here counts in which sets of the cache blocks begin. The rows\n\
+             that end in -whole write all of it.\n\n{}\n{}\n",
+            apart.time(),
+            apart.ratio_rows()
+        );
+    }
+    text += &latency(&all);
+    text += &required::table(&targets::targets(report), report, request.threshold);
+    text + &waste::table() + &components::frame() + &all.losses()
+}
+
+/// The rows that write one word in each large block, and all others.
+fn split<'a>(all: &SuiteTable<'a>) -> (SuiteTable<'a>, SuiteTable<'a>) {
+    let (apart, main) = all.workloads.iter().partition(|w| ONE_WORD.contains(w));
+    (SuiteTable { workloads: apart, ..all.clone() }, SuiteTable { workloads: main, ..all.clone() })
+}
+
+/// The quantiles of the frames' times.
+fn latency(all: &SuiteTable) -> String {
+    let suite = format!("{SUITE}-{}", latency::NAME);
+    if all.report.results.iter().all(|r| r.suite != suite) {
+        return String::new();
+    }
+    let table = SuiteTable { suite: &suite, workloads: QUANTILES.to_vec(), ..all.clone() };
+    format!(
+        "Latency: nanoseconds for a frame of 20 blocks while another thread fills arenas and gives them\n\
+         back, medians of the rounds. The clock's own cost is in them.\n\n{}\n\
+         Times shorter than {}'s.\n\n{}\n",
+        table.time(),
+        table.baseline,
+        table.ratio_rows()
+    )
 }
 
 #[cfg(test)]
@@ -350,18 +174,30 @@ mod tests {
 
     #[test]
     fn every_subject_of_a_workload_does_the_same_work() {
-        let chosen = workloads().into_iter().filter(|w| w != "single-64k").collect::<Vec<_>>();
+        // What takes less than a tenth of a second a call.
+        let short = WORKLOADS.iter().filter(|w| !w.0.starts_with("single-64k"));
+        let chosen = short.map(|w| w.0.into()).collect::<Vec<_>>();
         assert_eq!(suite().only(&chosen).unwrap().check(), [""; 0]);
     }
 
     #[test]
     fn no_workload_is_called_like_a_subject() {
-        assert!(workloads().iter().all(|w| !SUBJECTS.contains(&w.as_str())));
+        assert!(WORKLOADS.iter().all(|w| !SUBJECTS.contains(&w.0)));
     }
 
     #[test]
-    fn odd_sizes_waste_nothing_at_alignment_one() {
-        assert!(waste()[0].1 < 0.02, "{:?}", waste());
+    fn every_workload_is_listed_with_what_it_does() {
+        let listed = WORKLOADS.map(|w| w.0.to_owned());
+        assert_eq!(suite().workloads(), listed);
+        assert!(WORKLOADS.iter().all(|w| !w.1.is_empty()));
+        assert!(ONE_WORD.iter().all(|row| listed.contains(&(*row).into())));
+    }
+
+    #[test]
+    fn every_subject_is_known_to_the_tables() {
+        let mut subjects = suite().subjects();
+        subjects.sort_by_key(|s| SUBJECTS.iter().position(|known| known == s));
+        assert_eq!(subjects, SUBJECTS);
     }
 
     #[test]
@@ -374,6 +210,7 @@ mod tests {
             started_with: vec![],
             sample_ms: 1.0,
             threshold: 0.01,
+            counting: false,
         };
         assert!(prepare(&request).err().unwrap().contains("did you mean bump-scope?"));
     }

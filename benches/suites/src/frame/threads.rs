@@ -1,8 +1,11 @@
 //! The workloads `threads-1` to `threads-16`: every thread has an arena of its own.
 
-use super::subjects::{Bare, Blink, BumpScope, Frames, Malloc, Work};
+use super::bare::Bare;
+use super::mallocs::Malloc;
+use super::subjects::{Blink, Frames, Work};
 use super::work::{COUNT, Noted, Single};
-use super::{FULL, LIMIT};
+use super::{BARE, FULL};
+use crate::arenas::{Arena, for_each_arena};
 use allod_lab::inprocess::{Bench, Timer};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -21,13 +24,16 @@ pub(super) fn add(bench: &mut Bench<'static>) {
         bench.uses_threads(&format!("threads-{threads}"), threads);
         subject(bench, threads, "allod", || ThreadsOwn);
         subject(bench, threads, FULL, allod_frame_full::Arena::new);
-        subject(bench, threads, "bumpalo", bumpalo::Bump::new);
-        subject(bench, threads, "bump-scope", BumpScope::new);
+        for_each_arena!(8, arena(bench, threads));
         subject(bench, threads, "blink-alloc", Blink::new);
         subject(bench, threads, "malloc", Malloc::system);
         subject(bench, threads, "mimalloc", Malloc::mimalloc);
-        subject(bench, threads, LIMIT, || Bare::new(COUNT * 64));
+        subject(bench, threads, BARE, || Bare::new(COUNT * 64));
     }
+}
+
+fn arena<A: Arena + 'static>(bench: &mut Bench<'static>, threads: usize, name: &str) {
+    subject(bench, threads, name, A::make);
 }
 
 /// Adds a subject of which every thread has its own.

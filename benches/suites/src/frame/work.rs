@@ -1,6 +1,7 @@
 //! The workloads: what a frame allocates, writes, and checks.
 
-use super::subjects::{Memory, Work};
+use super::subjects::Work;
+use crate::arenas::Memory;
 use std::cell::UnsafeCell;
 use std::hint::black_box;
 
@@ -55,10 +56,40 @@ impl<const WORDS: usize> Work for Single<WORDS> {
     }
 }
 
-/// `COUNT` blocks of 1 KiB, written whole, with a prefetch 1 KiB ahead of the block.
-pub(super) struct Written(pub Noted, pub Prefetch);
+/// `COUNT` blocks of `WORDS` words, every one of them written, and all of them read again.
+pub(super) struct Whole<const WORDS: usize>(pub Noted);
 
-impl Work for Written {
+impl<const WORDS: usize> Work for Whole<WORDS> {
+    #[inline(always)]
+    fn run(&self, memory: &impl Memory) {
+        let places = self.0.places();
+        for i in 0..COUNT {
+            let block = memory.room::<[u64; WORDS]>().cast::<u64>();
+            // SAFETY: a new block of so many words, and a list of this length.
+            unsafe {
+                for word in 0..WORDS {
+                    block.add(word).write(i as u64);
+                }
+                places.add(i).write(block);
+            }
+        }
+    }
+    fn check(&self) -> u64 {
+        let mut sum = 0u64;
+        for i in 0..COUNT {
+            // SAFETY: every block of the frame is still there, and written whole.
+            let words = unsafe { std::slice::from_raw_parts(*self.0.places().add(i), WORDS) };
+            let all = words.iter().fold(0u64, |sum, word| sum.wrapping_add(*word));
+            sum = sum.wrapping_mul(3).wrapping_add(all);
+        }
+        sum
+    }
+}
+
+/// `COUNT` blocks of 1 KiB, written whole, with a prefetch 1 KiB ahead of the block.
+pub(super) struct Prefetched(pub Noted, pub Prefetch);
+
+impl Work for Prefetched {
     #[inline(always)]
     fn run(&self, memory: &impl Memory) {
         const WORDS: usize = 128;
@@ -191,8 +222,17 @@ pub(super) struct Odd<const ALIGN: usize>(pub Noted);
 
 impl<const ALIGN: usize> Odd<ALIGN> {
     pub(super) const COUNT: usize = 999;
+    const SIZES: [usize; 3] = [7, 31, 63];
     /// Bytes asked for.
     pub(super) const BYTES: usize = Self::COUNT / 3 * (7 + 31 + 63);
+
+    /// The blocks of the open frame, each with the bytes that were asked for.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (*mut u8, usize)> {
+        let places = self.0.places();
+        // SAFETY: every block of the frame is noted, in a list of this length.
+        let block = move |i: usize| unsafe { (*places.add(i)).cast::<u8>() };
+        (0..Self::COUNT).map(move |i| (block(i), Self::SIZES[i % 3]))
+    }
 }
 
 impl<const ALIGN: usize> Work for Odd<ALIGN> {
@@ -200,7 +240,7 @@ impl<const ALIGN: usize> Work for Odd<ALIGN> {
     fn run(&self, memory: &impl Memory) {
         let places = self.0.places();
         for i in (0..Self::COUNT).step_by(3) {
-            for (j, size) in [7, 31, 63].into_iter().enumerate() {
+            for (j, size) in Self::SIZES.into_iter().enumerate() {
                 let block = memory.bytes(size, ALIGN);
                 // SAFETY: a new block of at least 7 bytes, and a list of this length.
                 unsafe {

@@ -1,18 +1,15 @@
-//! Many objects by one allocation, and dictionaries.
+//! Many objects by one allocation.
 
 use super::peers::{MALLOCS, Malloc, boehm};
+use crate::arenas::{Arena, for_each_arena};
 use allod_lab::inprocess::Bench;
 use allod_region::control::bump;
 use allod_region::{Raw, Region, Value, batch, objects};
-use bump_scope::traits::BumpAllocatorTyped;
-use std::alloc::Layout;
-use std::collections::HashMap;
 use std::hint::black_box;
 use std::ptr;
 
 const LIST: usize = 1000;
 const DEPTH: u32 = 15;
-const NODE: Layout = Layout::new::<[u64; 3]>();
 
 /// Header, car, cdr in memory from any allocator.
 #[inline(always)]
@@ -80,20 +77,7 @@ fn lists(bench: &mut Bench<'static>) {
         t.time(|| drop(r));
         result
     });
-    let mut arena = bumpalo::Bump::new();
-    bench.add_timed(name, "bumpalo", n, move |t| {
-        let list = t.time(|| chain(|| arena.alloc_layout(NODE).as_ptr().cast()));
-        let result = sum_chain(list);
-        t.time(|| arena.reset());
-        result
-    });
-    let mut arena: bump_scope::Bump = bump_scope::Bump::new();
-    bench.add_timed(name, "bump-scope", n, move |t| {
-        let list = t.time(|| chain(|| arena.allocate_layout(NODE).as_ptr().cast()));
-        let result = sum_chain(list);
-        t.time(|| arena.reset());
-        result
-    });
+    for_each_arena!(8, list_in(bench));
     for m in MALLOCS {
         bench.add_timed(name, m.name, n, move |t| {
             // SAFETY: nodes have three words and are freed once.
@@ -111,6 +95,16 @@ fn lists(bench: &mut Bench<'static>) {
             sum_chain(black_box(t.time(|| chain(|| gc.malloc(24)))))
         });
     }
+}
+
+fn list_in<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
+    let mut arena = A::make();
+    bench.add_timed("list-construct", subject, LIST as u64, move |t| {
+        let list = t.time(|| chain(|| arena.room::<[u64; 3]>().cast()));
+        let result = sum_chain(list);
+        t.time(|| arena.empty());
+        result
+    });
 }
 
 fn sum_tree(root: *const u64, depth: u32) -> u64 {
@@ -168,20 +162,7 @@ fn trees(bench: &mut Bench<'static>) {
         t.time(|| drop(r));
         result
     });
-    let mut arena = bumpalo::Bump::new();
-    bench.add_timed(name, "bumpalo", n, move |t| {
-        let tree = t.time(|| grow(&|| arena.alloc_layout(NODE).as_ptr().cast(), DEPTH, 0));
-        let result = sum_tree(tree as *const u64, DEPTH);
-        t.time(|| arena.reset());
-        result
-    });
-    let mut arena: bump_scope::Bump = bump_scope::Bump::new();
-    bench.add_timed(name, "bump-scope", n, move |t| {
-        let tree = t.time(|| grow(&|| arena.allocate_layout(NODE).as_ptr().cast(), DEPTH, 0));
-        let result = sum_tree(tree as *const u64, DEPTH);
-        t.time(|| arena.reset());
-        result
-    });
+    for_each_arena!(8, tree_in(bench));
     for m in MALLOCS {
         bench.add_timed(name, m.name, n, move |t| {
             // SAFETY: the tree is felled once, after its last use.
@@ -199,6 +180,16 @@ fn trees(bench: &mut Bench<'static>) {
             sum_tree(black_box(tree) as *const u64, DEPTH)
         });
     }
+}
+
+fn tree_in<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
+    let mut arena = A::make();
+    bench.add_timed("tree-construct", subject, (1 << DEPTH) - 1, move |t| {
+        let tree = t.time(|| grow(&|| arena.room::<[u64; 3]>().cast(), DEPTH, 0));
+        let result = sum_tree(tree as *const u64, DEPTH);
+        t.time(|| arena.empty());
+        result
+    });
 }
 
 fn arrays(bench: &mut Bench<'static>) {
@@ -222,42 +213,9 @@ fn arrays(bench: &mut Bench<'static>) {
     });
 }
 
-fn dicts(bench: &mut Bench<'static>) {
-    const N: u64 = 100;
-    bench.add("dict-create", "batch", N, || {
-        let r = Region::new();
-        let mut last = Value::NIL;
-        for _ in 0..N {
-            last = r.dict_from((0..10).map(|i| (Value::int(i), Value::int(2 * i))));
-        }
-        last.entries()
-            .map(|(k, v)| (k.as_int().unwrap_or(0) * v.as_int().unwrap_or(0)) as u64)
-            .sum()
-    });
-    bench.add("dict-create", "std-hashmap", N, || {
-        let mut last = HashMap::new();
-        for _ in 0..N {
-            last = (0..10u64).map(|i| (i, 2 * i)).collect();
-        }
-        last.iter().map(|(k, v)| k * v).sum()
-    });
-    let region: &'static Region = Box::leak(Box::new(Region::new()));
-    let dict = region.dict_from((0..1000).map(|i| (Value::int(7 * i), Value::int(i))));
-    bench.add("dict-get", "typed", 1000, move || {
-        (0..1000)
-            .map(|i| dict.get(Value::int(7 * i)).and_then(Value::as_int).unwrap_or(0) as u64)
-            .sum()
-    });
-    let map: HashMap<u64, u64> = (0..1000).map(|i| (7 * i, i)).collect();
-    bench.add("dict-get", "std-hashmap", 1000, move || {
-        (0..1000).map(|i| map.get(&black_box(7 * i)).copied().unwrap_or(0)).sum()
-    });
-}
-
 /// Adds the workloads.
 pub fn add(bench: &mut Bench<'static>) {
     lists(bench);
     trees(bench);
     arrays(bench);
-    dicts(bench);
 }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const ALLOCATIONS: usize = 24;
 
 /// The tables of bytes and of the inline buffer's hit rate.
-pub fn facts() -> String {
+pub(super) fn facts() -> String {
     let mut text = format!("{}\n", bytes());
     for (name, make) in kinds() {
         let r = Region::new();

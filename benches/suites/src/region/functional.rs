@@ -1,6 +1,7 @@
 //! A chain of functions that each map a list to a new one and drop their own garbage.
 
 use super::peers::{MALLOCS, Malloc, boehm};
+use crate::arenas::{Arena, for_each_arena};
 use allod_lab::inprocess::Bench;
 use allod_region::{Region, Value};
 use std::hint::black_box;
@@ -61,6 +62,23 @@ unsafe fn free(m: Malloc, mut at: *mut Node) {
     }
 }
 
+/// Two arenas in turn: a stage's list is dropped whole once the next is there.
+fn two_arenas<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
+    let mut arenas = [A::make(), A::make()];
+    bench.add(NAME, subject, OPERATIONS, move || {
+        let [mut here, mut there] = arenas.each_mut();
+        let mut list = build(|| here.room::<Node>(), 0..LEN as u64);
+        for _ in 0..STAGES {
+            list = build(|| there.room::<Node>(), values(list));
+            here.empty();
+            std::mem::swap(&mut here, &mut there);
+        }
+        let sum = sum(list);
+        here.empty();
+        sum
+    });
+}
+
 /// Adds the workload.
 pub fn add(bench: &mut Bench<'static>) {
     bench.add(NAME, "typed", OPERATIONS, || {
@@ -73,21 +91,7 @@ pub fn add(bench: &mut Bench<'static>) {
         }
         list.iter().map(|v| v.as_int().unwrap_or(0) as u64).sum()
     });
-    // Two arenas in turn: a stage's list is dropped whole once the next is there.
-    let mut arenas = [bumpalo::Bump::new(), bumpalo::Bump::new()];
-    bench.add(NAME, "bumpalo", OPERATIONS, move || {
-        let [mut here, mut there] = arenas.each_mut();
-        let node = |b: &bumpalo::Bump| b.alloc_layout(std::alloc::Layout::new::<Node>()).as_ptr();
-        let mut list = build(|| node(here).cast(), 0..LEN as u64);
-        for _ in 0..STAGES {
-            list = build(|| node(there).cast(), values(list));
-            here.reset();
-            std::mem::swap(&mut here, &mut there);
-        }
-        let sum = sum(list);
-        here.reset();
-        sum
-    });
+    for_each_arena!(8, two_arenas(bench));
     for m in MALLOCS {
         bench.add(NAME, m.name, OPERATIONS, move || {
             // SAFETY: each list is freed once, after its last use.

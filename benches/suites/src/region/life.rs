@@ -1,6 +1,7 @@
 //! Regions as a whole: life, tethers, sharing, several at once.
 
 use super::peers::{MALLOCS, boehm, words};
+use crate::arenas::{Arena, for_each_arena};
 use allod_lab::inprocess::Bench;
 use allod_region::{Control, Frozen, Region, Value, life, objects};
 use std::cell::Cell;
@@ -141,14 +142,7 @@ fn several(bench: &mut Bench<'static>) {
         regions.iter().for_each(|r| unsafe { life::exit(*r) });
         sum
     });
-    let slots = words(DEALT);
-    bench.add(name, "bumpalo", DEALT as u64, move || {
-        let arenas: [bumpalo::Bump; REGIONS] = std::array::from_fn(|_| bumpalo::Bump::new());
-        for (i, slot) in slots.iter_mut().enumerate() {
-            *slot = std::ptr::from_mut(arenas[i % REGIONS].alloc([7, i as u64])) as u64;
-        }
-        sum_ints(slots)
-    });
+    for_each_arena!(8, several_arenas(bench));
     for m in MALLOCS {
         let slots = words(DEALT);
         bench.add(name, m.name, DEALT as u64, move || {
@@ -174,6 +168,19 @@ fn several(bench: &mut Bench<'static>) {
             sum_ints(slots)
         });
     }
+}
+
+fn several_arenas<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
+    let slots = words(DEALT);
+    bench.add("multi-region", subject, DEALT as u64, move || {
+        let arenas: [A; REGIONS] = std::array::from_fn(|_| A::make());
+        for (i, slot) in slots.iter_mut().enumerate() {
+            let p = arenas[i % REGIONS].room::<[u64; 2]>();
+            // SAFETY: the arena gives the room that is asked for.
+            *slot = unsafe { write_int(p.cast(), i) };
+        }
+        sum_ints(slots)
+    });
 }
 
 fn shared(bench: &mut Bench<'static>) {

@@ -9,34 +9,80 @@
 //! | `typed` | typed allocation, inlined: what a compiler emits |
 //! | `mk` | constructor functions, called through pointers as those of a library are |
 //! | `glibc`, `mimalloc`, `allod-heap` | malloc and free for each object |
-//! | `bumpalo`, `bump-scope` | bump allocators of the Rust world |
+//! | `bumpalo`, `bump-scope` and variants | bump allocators of the Rust world, as they come and as they are fastest |
 //! | `boehm` | `GC_malloc` of the Boehm collector, where `libgc.so.1` is installed |
 //! | `bump` | a bare bump loop with a limit check, its cursor in memory as in every arena |
 //! | `bump-register` | the same with the cursor in a register, which a program with one arena in one loop might see |
-//! | `memcpy` | copying the same bytes |
+//! | `memcpy` | copying the same bytes, into memory that was touched before |
+//! | `std-hashmap`, `same-hash` | the standard library's map, with its hash function and with that of dictionaries |
 
 mod batches;
+mod dicts;
 mod facts;
 mod floats;
 mod functional;
 mod kinds;
+mod latency;
 mod life;
 mod moves;
 mod objects;
 mod peers;
 mod required;
 mod small;
+mod tables;
+mod workloads;
 
-pub use facts::facts;
-pub use required::{Requirement, requirements, times};
+pub use tables::tables;
+pub use workloads::WORKLOADS;
 
+use allod_lab::driver::Rule;
 use allod_lab::inprocess::Bench;
+use allod_lab::names;
 
 /// The suite's name in reports.
 pub const SUITE: &str = "region";
 
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The workloads and subjects, all for none.
+    pub only: Vec<String>,
+    /// The subject the others are compared with.
+    pub baseline: String,
+    /// When a workload has been measured often enough.
+    pub rule: Rule,
+    /// What the order of the subjects is drawn from.
+    pub seed: u64,
+    /// The arguments with which this program comes to the suite when it is started again.
+    pub started_with: Vec<&'static str>,
+    /// Whether what needs seconds a call is left out.
+    pub quick: bool,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+    /// Whether instructions are counted instead of time.
+    pub counting: bool,
+}
+
+/// The suite as it was asked for, to be run.
+///
+/// # Errors
+/// Names an unknown workload or subject, and the nearest that exists.
+pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
+    let suite = suite(request.quick);
+    let subjects = suite.subjects();
+    let known: Vec<&str> = subjects.iter().map(String::as_str).collect();
+    names::all_known("subject", std::slice::from_ref(&request.baseline), &known)?;
+    let suite = suite.baseline(&request.baseline).only(&request.only)?;
+    Ok(suite
+        .rule(request.rule)
+        .seed(request.seed)
+        .started_with(&request.started_with)
+        .threshold(request.threshold)
+        .counting(request.counting))
+}
+
 /// The whole suite; `quick` leaves out what needs seconds a call.
-pub fn suite(quick: bool) -> Bench<'static> {
+fn suite(quick: bool) -> Bench<'static> {
     let mut bench = Bench::new(SUITE);
     objects::add(&mut bench, quick);
     moves::add(&mut bench, quick);
@@ -45,6 +91,8 @@ pub fn suite(quick: bool) -> Bench<'static> {
     functional::add(&mut bench);
     floats::add(&mut bench);
     batches::add(&mut bench);
+    dicts::add(&mut bench);
+    latency::add(&mut bench);
     bench
 }
 
@@ -60,6 +108,12 @@ mod tests {
         let chosen: Vec<String> =
             names.into_iter().filter(|w| !long.contains(&w.as_str())).collect();
         assert_eq!(suite(true).only(&chosen).unwrap().check(), [""; 0]);
+    }
+
+    #[test]
+    fn every_workload_is_listed_with_what_it_does() {
+        assert_eq!(suite(false).workloads(), WORKLOADS.map(|w| w.0));
+        assert!(WORKLOADS.iter().all(|w| !w.1.is_empty()));
     }
 
     #[test]

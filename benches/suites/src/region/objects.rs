@@ -2,9 +2,9 @@
 
 use super::kinds::{Array, Boxed, Closure, Float, Int, Mixed, Named, Pair, Symbol, Text, Work};
 use super::peers::{MALLOCS, Malloc, boehm, words};
+use crate::arenas::{Arena, for_each_arena};
 use allod_lab::inprocess::{Bench, Timer};
 use allod_region::{Control, Raw, life};
-use bump_scope::traits::BumpAllocatorTyped;
 use std::hint::black_box;
 
 /// Objects that a call makes and makes again, and where their addresses go: one array for all subjects
@@ -152,10 +152,6 @@ impl Bare {
     }
 }
 
-fn layout(n: usize) -> std::alloc::Layout {
-    std::alloc::Layout::from_size_align(n, 8).expect("a small size")
-}
-
 fn add_work<W: Work>(bench: &mut Bench<'static>, name: &str, work: W, n: usize) {
     if !bench.wants(name) {
         return;
@@ -208,28 +204,33 @@ fn add_bumps<W: Work>(bench: &mut Bench<'static>, name: &str, run: Run<W>) {
             run_bare.bump(t, &mut at, |a| (**a).reset(), |a, n| (**a).alloc(n))
         }
     });
-    let (mut bumpalo, mut arena) = (run, bumpalo::Bump::new());
-    bench.add_timed(name, "bumpalo", operations, move |t| {
-        bumpalo.bump(t, &mut arena, |b| b.reset(), |b, n| b.alloc_layout(layout(n)).as_ptr().cast())
-    });
-    let (mut scope, mut arena): (_, bump_scope::Bump) = (run, bump_scope::Bump::new());
-    bench.add_timed(name, "bump-scope", operations, move |t| {
-        scope.bump(
-            t,
-            &mut arena,
-            |b| b.reset(),
-            |b, n| b.allocate_layout(layout(n)).as_ptr().cast(),
-        )
+    for_each_arena!(8, add_arena(bench, name, run));
+}
+
+/// Adds an arena of another crate.
+fn add_arena<A: Arena + 'static>(
+    bench: &mut Bench<'static>,
+    name: &str,
+    mut run: Run<impl Work>,
+    subject: &str,
+) {
+    let mut arena = A::make();
+    bench.add_timed(name, subject, run.operations(), move |t| {
+        run.bump(t, &mut arena, A::empty, |arena, n| arena.bytes(n, 8).cast())
     });
 }
 
-/// A limit, not a contender: its checksum is that of the objects it copies.
+/// What moving the bytes takes, into memory that was touched before, and no contender: its checksum is
+/// that of the objects it copies.
 fn add_memcpy<W: Work>(bench: &mut Bench<'static>, name: &str, mut run: Run<W>) {
     let bytes = run.bytes();
     let (from, to) = (words(bytes / 8), words(bytes / 8));
     let mut expected = None;
     bench.add_timed(name, "memcpy", run.operations(), move |t| {
-        let expected = *expected.get_or_insert_with(|| run.laid_out(from));
+        let expected = *expected.get_or_insert_with(|| {
+            to.fill(1);
+            run.laid_out(from)
+        });
         t.time(|| {
             for _ in 0..run.repeat {
                 black_box(&mut *to).copy_from_slice(black_box(from));

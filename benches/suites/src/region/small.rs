@@ -10,6 +10,7 @@
 //! its fields set, the least a region can be made of.
 
 use super::peers::{MALLOCS, Malloc, boehm, words};
+use crate::arenas::{Arena, for_each_arena};
 use allod_lab::inprocess::{Bench, Timer};
 use allod_region::{Control, life, objects};
 use std::ptr;
@@ -159,19 +160,18 @@ fn many_small(bench: &mut Bench<'static>) {
             at_once(t, regions, ints, make, |_| ())
         });
     }
-    add_arenas(bench);
+    for_each_arena!(8, arenas_at_once(bench));
 }
 
-/// The arenas of the Rust world, one for each region.
-fn add_arenas(bench: &mut Bench<'static>) {
-    let (name, n) = ("many-small-regions", REGIONS as u64);
+/// Arenas of other crates, one for each region.
+fn arenas_at_once<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
     let ints = words(REGIONS);
-    let mut arenas: Vec<bumpalo::Bump> = Vec::with_capacity(REGIONS);
-    bench.add_timed(name, "bumpalo", n, move |t| {
+    let mut arenas: Vec<A> = Vec::with_capacity(REGIONS);
+    bench.add_timed("many-small-regions", subject, REGIONS as u64, move |t| {
         t.time(|| {
             for (i, int) in ints.iter_mut().enumerate() {
-                let arena = bumpalo::Bump::new();
-                *int = ptr::from_mut(arena.alloc([7, i as u64])) as u64;
+                let arena = A::make();
+                *int = int_in(&arena, i);
                 arenas.push(arena);
             }
         });
@@ -179,19 +179,25 @@ fn add_arenas(bench: &mut Bench<'static>) {
         t.time(|| arenas.clear());
         sum
     });
-    let ints = words(REGIONS);
-    let mut arenas: Vec<bump_scope::Bump> = Vec::with_capacity(REGIONS);
-    bench.add_timed(name, "bump-scope", n, move |t| {
-        t.time(|| {
-            for (i, int) in ints.iter_mut().enumerate() {
-                let arena: bump_scope::Bump = bump_scope::Bump::new();
-                *int = arena.alloc([7, i as u64]).into_raw().as_ptr() as u64;
-                arenas.push(arena);
+}
+
+#[inline(always)]
+fn int_in(arena: &impl Arena, i: usize) -> u64 {
+    let p = arena.room::<[u64; 2]>();
+    // SAFETY: the arena gives the room that is asked for.
+    unsafe { p.write([7, i as u64]) };
+    p as u64
+}
+
+fn arenas_in_turn<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
+    bench.add("scoped-regions", subject, REGIONS as u64, || {
+        in_turn(|i, ints| {
+            let arena = A::make();
+            for (j, int) in ints.iter_mut().enumerate() {
+                *int = int_in(&arena, i + j);
             }
-        });
-        let sum = sum(ints);
-        t.time(|| arenas.clear());
-        sum
+            sum(std::hint::black_box(ints))
+        })
     });
 }
 
@@ -227,15 +233,7 @@ fn scoped(bench: &mut Bench<'static>) {
             })
         });
     }
-    bench.add(name, "bumpalo", n, || {
-        in_turn(|i, ints| {
-            let arena = bumpalo::Bump::new();
-            for (j, int) in ints.iter_mut().enumerate() {
-                *int = ptr::from_mut(arena.alloc([7, (i + j) as u64])) as u64;
-            }
-            sum(std::hint::black_box(ints))
-        })
-    });
+    for_each_arena!(8, arenas_in_turn(bench));
 }
 
 fn subjects() -> impl Iterator<Item = (Malloc, bool)> {
