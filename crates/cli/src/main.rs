@@ -12,6 +12,7 @@ mod output;
 mod parts;
 mod record;
 mod replay;
+mod report;
 mod run;
 mod trace;
 
@@ -32,6 +33,7 @@ enum Command {
     Record(record::Args),
     Trace(trace::Args),
     Replay(replay::Args),
+    Report(report::Args),
     Compare(compare::Args),
     #[command(subcommand)]
     Bench(bench::Suite),
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(suite) => bench::run(&suite),
         Command::Help(args) => help::run(&args, Cli::command()),

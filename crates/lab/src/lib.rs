@@ -47,7 +47,8 @@
 //! - [`compare`] measures any program on every allocator, [`heap`], [`frame`] and [`region`] are suites of
 //!   workloads, [`inprocess`] makes a suite of any functions;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
-//! - [`suite_table`] and [`table`] print, with [`notes`] below.
+//! - [`suite_table`] and [`table`] print, with [`notes`] below; [`report`] makes pages, scorecards and tables of
+//!   what was measured before.
 
 pub mod compare;
 pub mod driver;
@@ -63,6 +64,7 @@ pub mod process;
 pub mod program;
 pub mod region;
 pub mod replay;
+pub mod report;
 pub mod rng;
 pub mod stats;
 pub mod subject;

@@ -3,6 +3,7 @@
 mod compare;
 mod functions;
 mod heap;
+mod report;
 mod results;
 mod run;
 mod usage;

@@ -3,7 +3,7 @@
 //! `results` and `comparisons` are those of schema 1, where each metric that was compared has a suite of
 //! its own name; schema 2 adds the raw observations, where it is a column, and where they came from.
 
-use super::Observation;
+use super::{Observation, Series};
 use crate::driver::Seen;
 use crate::machine::Machine;
 use crate::stats::{Ratio, Summary, Verdict};
@@ -27,6 +27,9 @@ pub struct Report {
     /// What did not run, and why; left out when everything ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    /// What changed while workloads ran; left out where nothing was watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
     /// Every value that was seen; schema 1 had none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
@@ -144,6 +147,7 @@ impl Report {
             results: Vec::new(),
             comparisons: Vec::new(),
             failures: seen.failures,
+            series: Vec::new(),
             observations: seen.observations,
         }
     }
@@ -167,6 +171,7 @@ impl Report {
         self.results.extend(other.results);
         self.comparisons.extend(other.comparisons);
         self.failures.extend(other.failures);
+        self.series.extend(other.series);
         self.observations.extend(other.observations);
         let (own, other) = (&mut self.provenance, other.provenance);
         own.disturbed_rounds += other.disturbed_rounds;
@@ -179,18 +184,25 @@ impl Report {
         self.results.iter().map(|r| r.summary.runs).max().unwrap_or(0)
     }
 
-    /// The report as JSON text with a final newline; each observation is one line.
+    /// The report as JSON text with a final newline; each series and each observation is one line.
     pub fn to_json(&self) -> String {
-        let whole = |value: &Self| serde_json::to_string_pretty(value).expect("values are plain");
-        if self.observations.is_empty() {
-            return whole(self) + "\n";
-        }
-        let head = whole(&Self { observations: Vec::new(), ..self.clone() });
+        let head = Self { series: Vec::new(), observations: Vec::new(), ..self.clone() };
+        let head = serde_json::to_string_pretty(&head).expect("values are plain");
         let head = head.strip_suffix("\n}").expect("a report is an object");
-        let line = |o| serde_json::to_string(o).expect("values are plain");
-        let lines: Vec<String> = self.observations.iter().map(line).collect();
-        format!("{head},\n  \"observations\": [\n    {}\n  ]\n}}\n", lines.join(",\n    "))
+        let series = lines("series", &self.series);
+        let observations = lines("observations", &self.observations);
+        format!("{head}{series}{observations}\n}}\n")
     }
+}
+
+/// A field of an object that holds a list, one line for each value; nothing when the list is empty.
+fn lines(field: &str, values: &[impl Serialize]) -> String {
+    if values.is_empty() {
+        return String::new();
+    }
+    let line = |v| serde_json::to_string(v).expect("values are plain");
+    let lines: Vec<String> = values.iter().map(line).collect();
+    format!(",\n  \"{field}\": [\n    {}\n  ]", lines.join(",\n    "))
 }
 
 #[cfg(test)]
@@ -224,6 +236,17 @@ mod tests {
         report
     }
 
+    fn watched() -> Series {
+        Series {
+            suite: "replay".into(),
+            workload: "python".into(),
+            arm: "allod".into(),
+            metric: crate::model::metric::RESIDENT,
+            along: "calls".into(),
+            points: vec![[1.0, 100.0], [2.0, 50.5]],
+        }
+    }
+
     #[test]
     fn json_has_the_published_fields_and_no_others() {
         let value: serde_json::Value = serde_json::from_str(&sample().to_json()).unwrap();
@@ -250,6 +273,8 @@ mod tests {
         let report = sample();
         assert_eq!(serde_json::from_str::<Report>(&report.to_json()).unwrap(), report);
         let bare = Report { observations: Vec::new(), ..report };
+        let watched = Report { series: vec![watched()], ..bare.clone() };
+        assert_eq!(serde_json::from_str::<Report>(&watched.to_json()).unwrap(), watched);
         assert_eq!(serde_json::from_str::<Report>(&bare.to_json()).unwrap(), bare);
     }
 
