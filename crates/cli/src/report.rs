@@ -2,12 +2,13 @@
 
 use crate::common::Failure;
 use crate::output::say;
-use allod_lab::report::{self, Given, Part, observations, readme};
+use allod_lab::report::{self, Given, Part, html, observations, readme};
 use std::path::{Path, PathBuf};
 
-/// Make tables and scorecards of what was measured before
+/// Make tables, pages and scorecards of what was measured before
 ///
-/// Without options the tables are printed as when they were measured.
+/// Without options the tables are printed as when they were measured. Of several files a page also shows how each row
+/// changed from one to the next.
 #[derive(clap::Args)]
 pub struct Args {
     /// Files that --json wrote, the oldest first
@@ -16,6 +17,9 @@ pub struct Args {
     /// Only the scorecard: every subject as a share of the reference, milestones, where most is lost
     #[arg(long)]
     scorecard: bool,
+    /// Write one page with charts that needs no network (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
@@ -39,7 +43,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(file) = &args.csv {
         write(file, &observations::csv(&all))?;
     }
-    let only_files = args.into.is_some() || args.csv.is_some();
+    if let Some(file) = &args.html {
+        write(file, &html::page(&all))?;
+    }
+    let only_files = args.into.is_some() || args.csv.is_some() || args.html.is_some();
     match args {
         Args { json: true, .. } => say(&json(&all, args.scorecard)),
         Args { markdown: true, .. } => say(&join(&parts(&all, args.scorecard), Part::markdown)),

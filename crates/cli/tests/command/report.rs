@@ -22,6 +22,7 @@ fn a_file_is_shown_as_tables_as_markdown_as_csv_and_as_itself() {
     assert!(report(&["--scorecard"]).contains("Scorecard: compare"));
     assert!(report(&["--scorecard", "--json"]).contains("\"milestones\""));
     assert!(report(&["--csv", "-"]).starts_with("run,time,suite,"));
+    assert!(report(&["--html", "-"]).starts_with("<!DOCTYPE html>"));
     assert_eq!(report(&["--json"]), std::fs::read_to_string(&file.0).unwrap());
 }
 

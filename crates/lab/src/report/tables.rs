@@ -146,15 +146,21 @@ pub(super) fn facts(given: &Given) -> Vec<(&'static str, String)> {
 
 /// The scorecards of some runs, one for each suite; where several runs have a suite, the last one's.
 pub fn scorecards(all: &[Given]) -> Vec<Scorecard> {
-    let mut cards: Vec<Scorecard> = Vec::new();
-    for suite in all.iter().flat_map(|given| Suite::all(&given.report)) {
-        let card = Scorecard::of(&suite);
-        match cards.iter_mut().find(|other| other.suite == card.suite) {
-            Some(other) => *other = card,
-            None => cards.push(card),
+    newest_suites(all).iter().map(|(_, suite)| Scorecard::of(suite)).collect()
+}
+
+/// The suites of all runs, each from the last run that has it.
+pub(super) fn newest_suites(all: &[Given]) -> Vec<(&Given, Suite<'_>)> {
+    let mut newest: Vec<(&Given, Suite)> = Vec::new();
+    for given in all {
+        for suite in Suite::all(&given.report) {
+            match newest.iter_mut().find(|(_, other)| other.name == suite.name) {
+                Some(other) => *other = (given, suite),
+                None => newest.push((given, suite)),
+            }
         }
     }
-    cards
+    newest
 }
 
 impl Scorecard {
