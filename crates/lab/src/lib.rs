@@ -46,12 +46,15 @@
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
 //! - [`compare`] measures any program on every allocator, [`heap`], [`frame`] and [`region`] are suites of
 //!   workloads, [`inprocess`] makes a suite of any functions;
+//! - [`experiment`] measures every combination of some factors, and says what each does and what they do
+//!   together;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below; [`report`] makes pages, scorecards and tables of
 //!   what was measured before.
 
 pub mod compare;
 pub mod driver;
+pub mod experiment;
 pub mod files;
 pub mod frame;
 pub mod heap;

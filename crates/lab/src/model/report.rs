@@ -5,6 +5,7 @@
 
 use super::{Observation, Series};
 use crate::driver::Seen;
+use crate::experiment::Experiment;
 use crate::machine::Machine;
 use crate::stats::{Ratio, Summary, Verdict};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,9 @@ pub struct Report {
     pub results: Vec<ResultRow>,
     /// One entry for each subject against the baseline.
     pub comparisons: Vec<Comparison>,
+    /// What an experiment found; left out where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<Experiment>,
     /// What did not run, and why; left out when everything ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
@@ -146,6 +150,7 @@ impl Report {
             },
             results: Vec::new(),
             comparisons: Vec::new(),
+            experiment: None,
             failures: seen.failures,
             series: Vec::new(),
             observations: seen.observations,

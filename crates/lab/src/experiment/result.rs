@@ -1,0 +1,215 @@
+//! What an experiment found, as `--json` and reports have it.
+
+use crate::model::Metric;
+use crate::stats::Ratio;
+use serde::{Deserialize, Serialize};
+
+/// An experiment: some factors, each off or on, every combination of them measured.
+///
+/// This is the `experiment` part of a [`Report`](crate::model::Report), which also has the failures and
+/// every single observation; the arms of those observations are called like the [points](Self::points).
+///
+/// ```
+/// use allod_lab::experiment::Experiment;
+/// let text = r#"{
+///     "factors": [{"name": "B4", "off": "ALLOD_BAND_B4=0", "on": ""}],
+///     "shared": "features:knobs", "metric": "time", "unit": "ns/op", "threshold": 0.01,
+///     "points": [{"name": "none", "on": [], "origin": ""}, {"name": "B4", "on": ["B4"], "origin": ""}],
+///     "matrices": []
+/// }"#;
+/// let experiment: Experiment = serde_json::from_str(text)?;
+/// assert_eq!(experiment.factors[0].name, "B4");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// What was varied, in the order given.
+    pub factors: Vec<FactorRow>,
+    /// What all points have in common, as it was given.
+    pub shared: String,
+    /// What was measured; less is better.
+    #[serde(flatten)]
+    pub metric: Metric,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+    /// The combinations. Bit `i` of a point's number says whether factor `i` is on, so that the first
+    /// point has all factors off and the last one all of them on.
+    pub points: Vec<PointRow>,
+    /// One for each workload that every point finished; with several, the last one is their
+    /// geometric mean and is called `geometric-mean`.
+    pub matrices: Vec<Matrix>,
+}
+
+/// A factor and its two levels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FactorRow {
+    /// Its name.
+    pub name: String,
+    /// What it is when it is off, as it was given.
+    pub off: String,
+    /// What it is when it is on.
+    pub on: String,
+}
+
+/// A combination of levels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PointRow {
+    /// Its name: the factors that are on, or `none`; `a` and `b` where there is only one factor.
+    pub name: String,
+    /// The factors that are on.
+    pub on: Vec<String>,
+    /// What it is and where it came from, for people.
+    pub origin: String,
+}
+
+/// All points on one workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    /// The workload's name; `geometric-mean` for the mean over all.
+    pub workload: String,
+    /// The rounds behind it, of the workload that has fewest.
+    pub rounds: usize,
+    /// The points, in the order of [`Experiment::points`].
+    pub points: Vec<Measured>,
+    /// Main effects and interactions: those of one factor first, then of two, and so on.
+    pub effects: Vec<Effect>,
+    /// Each point with two factors or more on, against the sum of what its factors bring alone.
+    pub additivity: Vec<Additivity>,
+    /// What to do, and why.
+    pub advice: Advice,
+}
+
+/// A point as it was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The point's name.
+    pub point: String,
+    /// The median of its costs; none in a mean over workloads.
+    pub median: Option<f64>,
+    /// The standard deviation of its costs; none in a mean over workloads.
+    pub stddev: Option<f64>,
+    /// How many times faster than with all factors off; 1 for that point itself.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+}
+
+/// The effect of one factor, or the interaction of several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The factors.
+    pub factors: Vec<String>,
+    /// Of one factor: how many times faster it makes the points, on average over all levels of the
+    /// others. Of two: how many times faster both together are than the product of what each does
+    /// alone, averaged alike; 1 where they do not interact. Of more: by how much that differs between
+    /// the levels of the next factor.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+}
+
+/// A point against the sum of what its factors bring one by one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Additivity {
+    /// The point's name.
+    pub point: String,
+    /// How many times faster than with all factors off it would be if gains added up.
+    pub predicted: f64,
+    /// How many times faster it is.
+    pub measured: f64,
+    /// Measured less predicted, in percentage points of the speed with all factors off.
+    pub points: f64,
+    /// 95 % interval of that.
+    pub ci95: [f64; 2],
+    /// What follows from it.
+    pub sum: Sum,
+}
+
+/// Whether the whole is more than its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sum {
+    /// More, by the threshold at least, and the whole interval is above 0.
+    SuperAdditive,
+    /// Less, by the threshold at least, and the whole interval is below 0.
+    SubAdditive,
+    /// The whole interval is within the threshold.
+    Additive,
+    /// None of these can be said.
+    Undecided,
+}
+
+/// What to do, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advice {
+    /// The point to choose; none where nothing was found out.
+    pub choose: Option<String>,
+    /// Why, one sentence each.
+    pub reasons: Vec<String>,
+    /// What must be known before anybody follows it: where a factor's sign depends on another.
+    pub warnings: Vec<String>,
+}
+
+impl Sum {
+    /// The word that reports print.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SuperAdditive => "super-additive",
+            Self::SubAdditive => "sub-additive",
+            Self::Additive => "additive",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::metric::TIME;
+    use crate::stats::Verdict;
+
+    fn sample() -> Experiment {
+        let ratio = Ratio { ratio: 1.05, ci95: [1.02, 1.07], verdict: Verdict::Go };
+        Experiment {
+            factors: vec![FactorRow { name: "x".into(), off: "A=0".into(), on: "A=1".into() }],
+            shared: String::new(),
+            metric: TIME,
+            threshold: 0.01,
+            points: vec![PointRow { name: "x".into(), on: vec!["x".into()], origin: "o".into() }],
+            matrices: vec![Matrix {
+                workload: "lifo".into(),
+                rounds: 6,
+                points: vec![Measured {
+                    point: "x".into(),
+                    median: Some(5.0),
+                    stddev: Some(0.5),
+                    ratio,
+                }],
+                effects: vec![Effect { factors: vec!["x".into()], ratio }],
+                additivity: vec![Additivity {
+                    point: "x".into(),
+                    predicted: 1.04,
+                    measured: 1.05,
+                    points: 1.0,
+                    ci95: [0.1, 2.0],
+                    sum: Sum::SuperAdditive,
+                }],
+                advice: Advice { choose: Some("x".into()), ..Advice::default() },
+            }],
+        }
+    }
+
+    #[test]
+    fn an_experiment_reads_back_as_it_was_written() {
+        let text = serde_json::to_string(&sample()).unwrap();
+        assert_eq!(serde_json::from_str::<Experiment>(&text).unwrap(), sample());
+    }
+
+    #[test]
+    fn ratios_and_metrics_are_fields_beside_the_others() {
+        let value = serde_json::to_value(sample()).unwrap();
+        assert_eq!((&value["metric"], &value["unit"]), (&"time".into(), &"ns/op".into()));
+        let matrix = &value["matrices"][0];
+        assert_eq!(matrix["points"][0]["verdict"], "GO");
+        assert_eq!(matrix["effects"][0]["ci95"][0], 1.02);
+        assert_eq!(matrix["additivity"][0]["sum"], "super-additive");
+    }
+}
