@@ -20,29 +20,37 @@ use crate::rng::Rng;
 /// Resamplings behind each interval: enough that its ends move by less than the noise they describe.
 const RESAMPLES: usize = 2000;
 
-/// The 2.5 % and 97.5 % points of `statistic` over resampled rounds.
+/// The middle 95 % of `statistic` over resampled rounds; see [`resample`].
+pub fn interval(rounds: &[usize], statistic: impl FnMut(&[Vec<usize>]) -> f64) -> [f64; 2] {
+    middle(resample(rounds, statistic))
+}
+
+/// Whatever `statistic` makes of resampled rounds, two thousand times; nothing where there are no rounds.
 ///
 /// `rounds` holds the number of rounds of each workload. In every resampling as many are drawn from
 /// each, with repetition, and `statistic` gets their numbers: `drawn[workload]`.
-pub fn interval(rounds: &[usize], mut statistic: impl FnMut(&[Vec<usize>]) -> f64) -> [f64; 2] {
+pub fn resample<T>(rounds: &[usize], mut statistic: impl FnMut(&[Vec<usize>]) -> T) -> Vec<T> {
     if rounds.is_empty() || rounds.contains(&0) {
-        return [f64::NAN; 2];
+        return Vec::new();
     }
     // The same numbers give the same interval.
     let mut rng = Rng::new(0x0A11_0D00);
     let mut drawn: Vec<Vec<usize>> = rounds.iter().map(|&n| vec![0; n]).collect();
-    let mut results: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            for of_workload in &mut drawn {
-                let n = of_workload.len();
-                of_workload.fill_with(|| rng.below(n));
-            }
-            statistic(&drawn)
-        })
-        .collect();
+    let mut draw = || {
+        for of_workload in &mut drawn {
+            let n = of_workload.len();
+            of_workload.fill_with(|| rng.below(n));
+        }
+        statistic(&drawn)
+    };
+    (0..RESAMPLES).map(|_| draw()).collect()
+}
+
+/// The 2.5 % and 97.5 % points of resampled results; NaN for none.
+pub fn middle(mut results: Vec<f64>) -> [f64; 2] {
+    let Some(last) = results.len().checked_sub(1) else { return [f64::NAN; 2] };
     results.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| results[((RESAMPLES - 1) as f64 * share).round() as usize];
-    [at(0.025), at(0.975)]
+    [0.025, 0.975].map(|share| results[(last as f64 * share).round() as usize])
 }
 
 #[cfg(test)]

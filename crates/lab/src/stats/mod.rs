@@ -15,11 +15,12 @@ pub mod bootstrap;
 pub mod exact;
 mod ratio;
 #[cfg(test)]
-mod simulated;
+pub(crate) mod simulated;
 mod summary;
 mod verdict;
 
 pub use exact::FEWEST;
 pub use ratio::{Ratio, compare, geometric, log_ratios};
+pub(crate) use summary::median_in_place;
 pub use summary::{Summary, geometric_mean, mean, median, stddev, summary};
 pub use verdict::Verdict;

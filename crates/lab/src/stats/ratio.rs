@@ -19,7 +19,7 @@ pub struct Ratio {
 
 impl Ratio {
     /// From a median of logarithms and its interval; fewer than [`FEWEST`] rounds decide nothing.
-    fn from_logs(log: f64, ci95: [f64; 2], threshold: f64, rounds: usize) -> Self {
+    pub(crate) fn from_logs(log: f64, ci95: [f64; 2], threshold: f64, rounds: usize) -> Self {
         let (ratio, ci95) = (log.exp(), ci95.map(f64::exp));
         let verdict = match rounds {
             0..FEWEST => Verdict::Undecided,

@@ -52,7 +52,7 @@ pub fn median(numbers: &[f64]) -> f64 {
 }
 
 /// The median of numbers whose order may change.
-pub(super) fn median_in_place(numbers: &mut [f64]) -> f64 {
+pub(crate) fn median_in_place(numbers: &mut [f64]) -> f64 {
     let n = numbers.len();
     if n == 0 {
         return f64::NAN;

@@ -1,0 +1,244 @@
+//! What to do after an experiment, and why.
+//!
+//! A factor that is on has to pay, as what is on is more code, more settings, or a change. So the advice
+//! begins at the fastest of the points that are certainly faster than `none`, and takes off one factor
+//! after the other whose absence there costs nothing that was shown. What is left pays, every part of it, beside
+//! the others.
+
+use super::effects::Measurement;
+use super::point::Points;
+use super::result::Advice;
+use super::surface::Surface;
+use crate::stats::{FEWEST, Ratio, Verdict};
+
+/// The advice of one measurement.
+pub fn advise(points: &Points, measured: &Measurement, threshold: f64) -> Advice {
+    let adviser = Adviser { points, measured, threshold };
+    if !measured.decides() {
+        let reasons = vec![format!("{} rounds are too few; it takes {FEWEST}", measured.rounds())];
+        return Advice { reasons, ..Advice::default() };
+    }
+    let (choose, reasons) = adviser.choice();
+    let choose = choose.map(|point| points.names[point].clone());
+    Advice { choose, reasons, warnings: adviser.warnings() }
+}
+
+struct Adviser<'a> {
+    points: &'a Points,
+    measured: &'a Measurement,
+    threshold: f64,
+}
+
+impl Adviser<'_> {
+    fn ratio(&self, question: impl Fn(&Surface) -> f64) -> Ratio {
+        self.measured.ratio(self.threshold, question)
+    }
+
+    fn gain(&self, point: usize) -> Ratio {
+        self.ratio(|s| s.gain(point))
+    }
+
+    /// The point to choose, and why.
+    fn choice(&self) -> (Option<usize>, Vec<String>) {
+        let all: Vec<(usize, Ratio)> =
+            (1..self.points.count()).map(|point| (point, self.gain(point))).collect();
+        let faster = all.iter().filter(|(_, gain)| gain.verdict == Verdict::Go);
+        let Some(&(fastest, gain)) = faster.max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio)) else {
+            return self.nothing_gains(&all);
+        };
+        let name = |point: usize| self.points.names[point].as_str();
+        let mut reasons = vec![format!(
+            "{} is {} against {}, the most of all that are certainly faster",
+            name(fastest),
+            percent(&gain),
+            name(0)
+        )];
+        let mut point = fastest;
+        while let Some((factor, step)) = self.idle_factor(point) {
+            let less = point & !(1 << factor);
+            // The last factor that is on is what makes the point faster than none.
+            if less == 0 {
+                break;
+            }
+            reasons.push(format!(
+                "{} brings {} there, which is {}: without it {} is left",
+                self.points.factors[factor],
+                percent(&step),
+                in_words(step.verdict),
+                name(less)
+            ));
+            point = less;
+        }
+        for factor in (0..self.points.factors.len()).filter(|f| point >> f & 1 == 1) {
+            if point.count_ones() > 1 {
+                let step = percent(&self.ratio(|s| s.step(point, factor)));
+                reasons.push(format!(
+                    "{} pays beside the others: {step}",
+                    self.points.factors[factor]
+                ));
+            }
+        }
+        (Some(point), reasons)
+    }
+
+    /// The factor that is missed least at a point, if it is not shown to pay there.
+    fn idle_factor(&self, point: usize) -> Option<(usize, Ratio)> {
+        let on = (0..self.points.factors.len()).filter(|factor| point >> factor & 1 == 1);
+        let steps = on.map(|factor| (factor, self.ratio(|s| s.step(point, factor))));
+        let idle = steps.filter(|(_, step)| step.verdict != Verdict::Go);
+        idle.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))
+    }
+
+    fn nothing_gains(&self, all: &[(usize, Ratio)]) -> (Option<usize>, Vec<String>) {
+        let none = &self.points.names[0];
+        let open: Vec<String> = all
+            .iter()
+            .filter(|(_, gain)| gain.verdict == Verdict::Undecided)
+            .map(|(point, gain)| format!("{} {}", self.points.names[*point], percent(gain)))
+            .collect();
+        if open.is_empty() {
+            let share = 100.0 * self.threshold;
+            return (Some(0), vec![format!("no point is faster than {none} by {share} %")]);
+        }
+        let reason = format!(
+            "no point is certainly faster than {none}, and not decided is: {}; more rounds may decide it",
+            open.join(", ")
+        );
+        (None, vec![reason])
+    }
+
+    /// Pairs in which the sign of one factor's effect hangs on the level of the other.
+    fn warnings(&self) -> Vec<String> {
+        let factors = 0..self.points.factors.len();
+        let pairs = factors.clone().flat_map(|f| factors.clone().map(move |g| (f, g)));
+        pairs.filter(|(f, g)| f != g).filter_map(|(f, g)| self.warning(f, g)).collect()
+    }
+
+    fn warning(&self, factor: usize, other: usize) -> Option<String> {
+        let without = self.ratio(|s| s.given(factor, other, false));
+        let with = self.ratio(|s| s.given(factor, other, true));
+        if (without.ratio > 1.0) == (with.ratio > 1.0) {
+            return None;
+        }
+        let interaction = self.ratio(|s| s.effect(1 << factor | 1 << other));
+        let excludes_1 = |r: &Ratio| r.ci95[0] > 1.0 || r.ci95[1] < 1.0;
+        if !excludes_1(&interaction) {
+            return None;
+        }
+        let certain = excludes_1(&without) && excludes_1(&with);
+        let (depends, doubt) = match certain {
+            true => ("depends on", ""),
+            false => ("may depend on", "; that they differ is certain, both signs are not"),
+        };
+        let (factor, other) = (&self.points.factors[factor], &self.points.factors[other]);
+        Some(format!(
+            "the sign of {factor} {depends} {other}: {} with it, {} without{doubt}",
+            percent(&with),
+            percent(&without)
+        ))
+    }
+}
+
+/// A ratio as a gain in percent, with its interval.
+pub(super) fn percent(ratio: &Ratio) -> String {
+    let [low, high] = ratio.ci95.map(gain);
+    format!("{} % ({low} to {high})", gain(ratio.ratio))
+}
+
+/// A ratio as a signed number of percent.
+pub(super) fn gain(ratio: f64) -> String {
+    signed(100.0 * (ratio - 1.0))
+}
+
+/// A number with its sign and two digits; nothing that is rounded to 0 has one.
+pub(super) fn signed(number: f64) -> String {
+    let text = format!("{number:+.2}");
+    if text[1..].bytes().all(|b| matches!(b, b'0' | b'.')) {
+        "0.00".into()
+    } else {
+        text.replace('-', "−")
+    }
+}
+
+fn in_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Go => "a gain",
+        Verdict::NoGo => "a loss",
+        Verdict::Equivalent => "no difference that counts",
+        Verdict::Undecided => "not decided",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::effects::Rounds;
+
+    /// Eight rounds of costs that differ by a few parts in a thousand, in a known way.
+    fn measured(costs: &[f64]) -> Measurement {
+        let round = |r: usize| {
+            let wobble = |point: usize| 1.0 + 0.001 * ((r * 5 + point * 3) % 7) as f64;
+            costs.iter().enumerate().map(|(point, cost)| cost * wobble(point)).collect()
+        };
+        Measurement::of(&[Rounds::of(&(0..8).map(round).collect::<Vec<_>>())], false)
+    }
+
+    fn advice(factors: &[&str], costs: &[f64]) -> Advice {
+        advise(&Points::of(factors), &measured(costs), 0.01)
+    }
+
+    #[test]
+    fn the_fastest_point_is_chosen_where_every_factor_pays() {
+        let advice = advice(&["x", "y"], &[100.0, 95.0, 92.0, 85.0]);
+        assert_eq!(advice.choose.as_deref(), Some("x,y"));
+        assert!(advice.reasons[1].starts_with("x pays beside the others: +8"), "{advice:?}");
+        assert_eq!(advice.warnings, [""; 0]);
+    }
+
+    #[test]
+    fn a_factor_that_does_not_pay_beside_the_others_is_left_out() {
+        let advice = advice(&["x", "y"], &[100.0, 99.8, 92.0, 91.6]);
+        assert_eq!(advice.choose.as_deref(), Some("y"));
+        assert!(advice.reasons[1].contains("no difference that counts"), "{advice:?}");
+    }
+
+    #[test]
+    fn factors_that_only_help_together_are_kept_together() {
+        let advice = advice(&["x", "y"], &[100.0, 100.0, 100.0, 90.0]);
+        assert_eq!(advice.choose.as_deref(), Some("x,y"));
+    }
+
+    #[test]
+    fn nothing_is_chosen_where_nothing_gains() {
+        let advice = advice(&["x", "y"], &[100.0, 105.0, 100.2, 106.0]);
+        assert_eq!(advice.choose.as_deref(), Some("none"));
+        assert_eq!(advice.reasons, ["no point is faster than none by 1 %"]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_advised() {
+        let swings = |r: usize| vec![100.0, if r.is_multiple_of(2) { 70.0 } else { 130.0 }];
+        let rounds = Rounds::of(&(0..8).map(swings).collect::<Vec<_>>());
+        let advice = advise(&Points::pair("a", "b"), &Measurement::of(&[rounds], false), 0.01);
+        assert_eq!(advice.choose, None);
+        assert!(advice.reasons[0].contains("more rounds may decide it"), "{advice:?}");
+        let few = Rounds::of(&[vec![1.0, 2.0]]);
+        let advice = advise(&Points::pair("a", "b"), &Measurement::of(&[few], false), 0.01);
+        assert!(advice.reasons[0].contains("too few"), "{advice:?}");
+    }
+
+    #[test]
+    fn a_sign_that_depends_on_another_factor_is_warned_of() {
+        // x gains 10 % alone and loses 10 % beside y; y gains in both cases.
+        let advice = advice(&["x", "y"], &[100.0, 90.0, 70.0, 77.0]);
+        assert_eq!(advice.choose.as_deref(), Some("y"));
+        let [warning] = &advice.warnings[..] else { panic!("{advice:?}") };
+        assert!(warning.starts_with("the sign of x depends on y: −8"), "{warning}");
+        assert!(warning.contains("with it, +1"), "{warning}");
+    }
+
+    #[test]
+    fn numbers_have_a_sign_unless_they_are_0() {
+        assert_eq!(["+1.25", "−0.08", "0.00"], [1.254, -0.08, -0.001].map(signed));
+    }
+}
