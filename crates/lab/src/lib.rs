@@ -52,6 +52,7 @@
 //! - [`suite_table`] and [`table`] print, with [`notes`] below; [`report`] makes pages, scorecards and tables of
 //!   what was measured before.
 
+pub mod builds;
 pub mod compare;
 pub mod driver;
 pub mod experiment;
