@@ -86,6 +86,12 @@ impl Progress {
         Ok(Self(ProgressBar::new(0).with_style(style.expect("the template is well formed"))))
     }
 
+    /// Shows what happens before the first step.
+    pub fn say(&self, what: &str) {
+        self.0.set_message(what.to_owned());
+        self.0.tick();
+    }
+
     /// Shows a step.
     pub fn step(&self, step: &Step) {
         self.0.set_length(step.total as u64);

@@ -32,7 +32,8 @@ pub struct Args {
     program: Vec<OsString>,
 }
 
-fn variable(text: &str) -> Result<(OsString, OsString), String> {
+/// A variable that is set, or one of this command's that passes.
+pub fn variable(text: &str) -> Result<(OsString, OsString), String> {
     match text.split_once('=') {
         Some(("", _)) => Err("NAME=VALUE is wanted, or NAME for a variable to pass on".into()),
         Some((name, value)) => Ok((name.into(), value.into())),

@@ -1,12 +1,15 @@
 //! The command `allod`.
 
+mod ab;
 mod bench;
 mod bench_frame;
 mod bench_heap;
 mod bench_region;
 mod common;
 mod compare;
+mod experiment;
 mod help;
+mod matrix;
 mod options;
 mod output;
 mod parts;
@@ -35,6 +38,8 @@ enum Command {
     Replay(replay::Args),
     Report(report::Args),
     Compare(compare::Args),
+    Ab(Box<ab::Args>),
+    Matrix(Box<matrix::Args>),
     #[command(subcommand)]
     Bench(bench::Suite),
     Help(help::Args),
@@ -51,6 +56,8 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Ab(args) => ab::run(&args),
+        Command::Matrix(args) => matrix::run(&args),
         Command::Bench(suite) => bench::run(&suite),
         Command::Help(args) => help::run(&args, Cli::command()),
         Command::Parts => parts::run(),

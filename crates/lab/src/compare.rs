@@ -2,10 +2,10 @@
 
 use crate::Step;
 use crate::driver::{self, Plan, Rule};
-use crate::model::{Arm, Outcome, Report, Turn, Work, Workload, metric};
+use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
 use crate::process::{Launch, Output};
 use crate::stats::FEWEST;
-use crate::subject::Subject;
+use crate::subject::{Subject, field};
 use crate::table::{Table, digits, mebibytes};
 use crate::views::{Against, View};
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ pub struct Request<'a> {
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
     let with_variables = |s: &Subject| Arm { environment: request.environment.to_vec(), ..s.arm() };
     let arms: Vec<Arm> = request.subjects.iter().map(with_variables).collect();
-    let name = command_line(request);
+    let name = command_line(request.program, request.arguments);
     let plan = Plan {
         suite: WALL,
         workloads: &[Workload {
@@ -65,7 +65,13 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
             pinned: false,
             arms: Vec::new(),
             most_rounds: None,
-            work: Box::new(Program(request)),
+            work: Box::new(Program {
+                program: request.program,
+                arguments: request.arguments,
+                limit: request.limit,
+                output: if request.show_output { Output::Show } else { Output::Discard },
+                result: None,
+            }),
         }],
         arms: &arms,
         baseline: request.baseline,
@@ -100,33 +106,61 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
     Ok(report)
 }
 
-/// A program of the user's.
-struct Program<'a>(&'a Request<'a>);
+/// A program of the user's, as what is done.
+#[derive(Clone, Debug)]
+pub struct Program<'a> {
+    /// The program's file, where the arm has none of its own.
+    pub program: &'a Path,
+    /// Its arguments; the arm's come after them.
+    pub arguments: &'a [OsString],
+    /// When to give it up.
+    pub limit: Option<Duration>,
+    /// What becomes of what it prints.
+    pub output: Output,
+    /// The name of the number that it prints as its result, as `NAME=NUMBER` on a line.
+    pub result: Option<&'a Metric>,
+}
 
 impl Work for Program<'_> {
     fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
-        let Self(request) = self;
         let arguments: Vec<OsString> =
-            request.arguments.iter().chain(&arm.arguments).cloned().collect();
-        let used = Launch {
-            limit: request.limit,
-            output: if request.show_output { Output::Show } else { Output::Discard },
-            ..Launch::of(arm, turn, request.program, &arguments)
+            self.arguments.iter().chain(&arm.arguments).cloned().collect();
+        let output = if self.result.is_some() { Output::Capture } else { self.output };
+        let launch =
+            Launch { limit: self.limit, output, ..Launch::of(arm, turn, self.program, &arguments) };
+        let used = launch.run()?;
+        let mut outcome = used.outcome();
+        if let (Some(metric), None) = (self.result, &outcome.failure) {
+            match printed(&used.stdout, &metric.name) {
+                Ok(value) => outcome.values.push((metric.clone(), value)),
+                Err(why) => outcome.failure = Some(why),
+            }
         }
-        .run()?;
-        Ok(used.outcome())
+        Ok(outcome)
     }
 }
 
-fn command_line(request: &Request) -> String {
-    let program = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let arguments = request.arguments.iter().map(|a| a.to_string_lossy().into_owned());
+/// The result that a program printed; ratios take a number above 0.
+fn printed(stdout: &str, name: &str) -> Result<f64, String> {
+    match field(stdout, name) {
+        "" => Err(format!("printed no result {name}=NUMBER")),
+        text => match text.trim().parse::<f64>() {
+            Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+            _ => Err(format!("printed {name}={text}, which is no number above 0")),
+        },
+    }
+}
+
+/// A program and its arguments, as the workload's name.
+pub fn command_line(program: &Path, arguments: &[OsString]) -> String {
+    let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let arguments = arguments.iter().map(|a| a.to_string_lossy().into_owned());
     std::iter::once(program).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// The table that `allod compare` prints.
 pub fn table(request: &Request, report: &Report) -> String {
-    let workload = command_line(request);
+    let workload = command_line(request.program, request.arguments);
     if request.counting {
         return counted(request, report, &workload);
     }

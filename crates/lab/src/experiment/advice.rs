@@ -2,8 +2,7 @@
 //!
 //! A factor that is on has to pay, as what is on is more code, more settings, or a change. So the advice
 //! begins at the fastest of the points that are certainly faster than `none`, and takes off one factor
-//! after the other whose absence there costs nothing that was shown. What is left pays, every part of it, beside
-//! the others.
+//! after the other that is not shown to pay there, as long as what is left is certainly faster, too.
 
 use super::effects::Measurement;
 use super::point::Points;
@@ -15,7 +14,7 @@ use crate::stats::{FEWEST, Ratio, Verdict};
 pub fn advise(points: &Points, measured: &Measurement, threshold: f64) -> Advice {
     let adviser = Adviser { points, measured, threshold };
     if !measured.decides() {
-        let reasons = vec![format!("{} rounds are too few; it takes {FEWEST}", measured.rounds())];
+        let reasons = vec![format!("too few rounds ({}): it takes {FEWEST}", measured.rounds())];
         return Advice { reasons, ..Advice::default() };
     }
     let (choose, reasons) = adviser.choice();
@@ -47,46 +46,42 @@ impl Adviser<'_> {
             return self.nothing_gains(&all);
         };
         let name = |point: usize| self.points.names[point].as_str();
-        let mut reasons = vec![format!(
-            "{} is {} against {}, the most of all that are certainly faster",
-            name(fastest),
-            percent(&gain),
-            name(0)
-        )];
+        let among = if all.len() > 1 { ", the most of all that are certainly faster" } else { "" };
+        let mut reasons =
+            vec![format!("{} is {} against {}{among}", name(fastest), percent(&gain), name(0))];
         let mut point = fastest;
         while let Some((factor, step)) = self.idle_factor(point) {
-            let less = point & !(1 << factor);
-            // The last factor that is on is what makes the point faster than none.
-            if less == 0 {
-                break;
-            }
+            point &= !(1 << factor);
             reasons.push(format!(
-                "{} brings {} there, which is {}: without it {} is left",
+                "{} brings {} there, which is {}; without it {} is left, {}",
                 self.points.factors[factor],
                 percent(&step),
                 in_words(step.verdict),
-                name(less)
+                name(point),
+                percent(&self.gain(point)),
             ));
-            point = less;
         }
-        for factor in (0..self.points.factors.len()).filter(|f| point >> f & 1 == 1) {
-            if point.count_ones() > 1 {
-                let step = percent(&self.ratio(|s| s.step(point, factor)));
-                reasons.push(format!(
-                    "{} pays beside the others: {step}",
-                    self.points.factors[factor]
-                ));
-            }
+        for factor in self.on(point).filter(|_| point.count_ones() > 1) {
+            let step = self.ratio(|s| s.step(point, factor));
+            let pays = if step.verdict == Verdict::Go { "pays" } else { "is not shown to pay" };
+            let name = &self.points.factors[factor];
+            reasons.push(format!("{name} {pays} beside the others: {}", percent(&step)));
         }
         (Some(point), reasons)
     }
 
-    /// The factor that is missed least at a point, if it is not shown to pay there.
+    fn on(&self, point: usize) -> impl Iterator<Item = usize> + use<> {
+        (0..self.points.factors.len()).filter(move |factor| point >> factor & 1 == 1)
+    }
+
+    /// The factor that is missed least at a point: it is not shown to pay there, and what is left is
+    /// certainly faster than `none` without it.
     fn idle_factor(&self, point: usize) -> Option<(usize, Ratio)> {
-        let on = (0..self.points.factors.len()).filter(|factor| point >> factor & 1 == 1);
-        let steps = on.map(|factor| (factor, self.ratio(|s| s.step(point, factor))));
-        let idle = steps.filter(|(_, step)| step.verdict != Verdict::Go);
-        idle.min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))
+        let steps = self.on(point).map(|factor| (factor, self.ratio(|s| s.step(point, factor))));
+        let left = |factor: usize| self.gain(point & !(1 << factor)).verdict;
+        steps
+            .filter(|(factor, step)| step.verdict != Verdict::Go && left(*factor) == Verdict::Go)
+            .min_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))
     }
 
     fn nothing_gains(&self, all: &[(usize, Ratio)]) -> (Option<usize>, Vec<String>) {
@@ -97,8 +92,17 @@ impl Adviser<'_> {
             .map(|(point, gain)| format!("{} {}", self.points.names[*point], percent(gain)))
             .collect();
         if open.is_empty() {
-            let share = 100.0 * self.threshold;
-            return (Some(0), vec![format!("no point is faster than {none} by {share} %")]);
+            let best = all.iter().max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
+            let words = |(point, gain): &(usize, Ratio)| {
+                let verdict = in_words(gain.verdict);
+                format!(
+                    "{} is {} against {none}, {verdict}",
+                    self.points.names[*point],
+                    percent(gain)
+                )
+            };
+            let among = if all.len() > 1 { "; all others are slower" } else { "" };
+            return (Some(0), best.map(words).map(|words| words + among).into_iter().collect());
         }
         let reason = format!(
             "no point is certainly faster than {none}, and not decided is: {}; more rounds may decide it",
@@ -208,11 +212,29 @@ mod tests {
         assert_eq!(advice.choose.as_deref(), Some("x,y"));
     }
 
+    /// Neither factor is shown to pay alone or beside the other; both together gain.
+    #[test]
+    fn what_is_left_is_certainly_faster() {
+        let round = |r: usize| {
+            let (x, y) = ([0.93, 1.02, 0.95, 1.01][r % 4], [1.01, 0.94, 1.02, 0.93][r % 4]);
+            vec![100.0, 100.0 * x, 100.0 * y, 95.0]
+        };
+        let rounds = Rounds::of(&(0..8).map(round).collect::<Vec<_>>());
+        let measured = Measurement::of(&[rounds], false);
+        let advice = advise(&Points::of(&["x", "y"]), &measured, 0.01);
+        assert_eq!(advice.choose.as_deref(), Some("x,y"), "{advice:?}");
+        assert!(
+            advice.reasons[1].starts_with("x is not shown to pay beside the others"),
+            "{advice:?}"
+        );
+    }
+
     #[test]
     fn nothing_is_chosen_where_nothing_gains() {
         let advice = advice(&["x", "y"], &[100.0, 105.0, 100.2, 106.0]);
         assert_eq!(advice.choose.as_deref(), Some("none"));
-        assert_eq!(advice.reasons, ["no point is faster than none by 1 %"]);
+        assert!(advice.reasons[0].starts_with("y is "), "{advice:?}");
+        assert!(advice.reasons[0].ends_with("no difference that counts; all others are slower"));
     }
 
     #[test]
@@ -224,7 +246,7 @@ mod tests {
         assert!(advice.reasons[0].contains("more rounds may decide it"), "{advice:?}");
         let few = Rounds::of(&[vec![1.0, 2.0]]);
         let advice = advise(&Points::pair("a", "b"), &Measurement::of(&[few], false), 0.01);
-        assert!(advice.reasons[0].contains("too few"), "{advice:?}");
+        assert!(advice.reasons[0].contains("too few rounds (1)"), "{advice:?}");
     }
 
     #[test]

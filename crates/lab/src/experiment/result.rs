@@ -1,5 +1,6 @@
 //! What an experiment found, as `--json` and reports have it.
 
+use super::factor::Factor;
 use crate::model::Metric;
 use crate::stats::Ratio;
 use serde::{Deserialize, Serialize};
@@ -60,6 +61,9 @@ pub struct PointRow {
     pub on: Vec<String>,
     /// What it is and where it came from, for people.
     pub origin: String,
+    /// The commit it was built of; with `+changes` for sources that were changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 /// All points on one workload.
@@ -148,6 +152,12 @@ pub struct Advice {
     pub warnings: Vec<String>,
 }
 
+impl FactorRow {
+    pub(super) fn of(factor: &Factor) -> Self {
+        Self { name: factor.name.clone(), off: factor.off.text.clone(), on: factor.on.text.clone() }
+    }
+}
+
 impl Sum {
     /// The word that reports print.
     pub fn word(self) -> &'static str {
@@ -173,7 +183,12 @@ mod tests {
             shared: String::new(),
             metric: TIME,
             threshold: 0.01,
-            points: vec![PointRow { name: "x".into(), on: vec!["x".into()], origin: "o".into() }],
+            points: vec![PointRow {
+                name: "x".into(),
+                on: vec!["x".into()],
+                origin: "o".into(),
+                commit: None,
+            }],
             matrices: vec![Matrix {
                 workload: "lifo".into(),
                 rounds: 6,

@@ -81,26 +81,11 @@ pub struct Request<'a> {
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
     let mut arms: Vec<Arm> = request.subjects.iter().map(Subject::arm).collect();
     arms.push(null_arm()?);
-    let program = files::workload()?;
-    let work = |w: &Entry| -> Result<Box<dyn Work>, String> {
-        if let Some(trace) = w.trace() {
-            return Ok(Box::new(Replay::of(&files::trace(trace)?, false)?));
-        }
-        let (program, scale, threads) = (program.clone(), request.scale, request.threads);
-        Ok(Box::new(BuiltIn { name: w.name, program, scale, threads }))
-    };
-    let workload = |w: &Entry| {
-        Ok(Workload {
-            name: w.name.into(),
-            pinned: !w.threads,
-            arms: Vec::new(),
-            most_rounds: (w.name == "burst-idle").then_some(IDLE_ROUNDS),
-            work: work(w)?,
-        })
-    };
+    let (scale, threads) = (request.scale, request.threads);
+    let workloads = request.workloads.iter().map(|w| workload(w, scale, threads));
     let plan = Plan {
         suite: SUITE,
-        workloads: &request.workloads.iter().map(workload).collect::<Result<Vec<_>, String>>()?,
+        workloads: &workloads.collect::<Result<Vec<_>, String>>()?,
         arms: &arms,
         baseline: request.baseline,
         apart: Some(NULL),
@@ -126,6 +111,25 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         view.add_to(&mut report, against);
     }
     Ok(report)
+}
+
+/// A workload of the suite for the driver: a part of its full length, on some threads if it uses several.
+///
+/// # Errors
+/// When a part of the laboratory is missing.
+pub fn workload(entry: &Entry, scale: f64, threads: usize) -> Result<Workload<'static>, String> {
+    let program = files::workload()?;
+    let work: Box<dyn Work> = match entry.trace() {
+        Some(trace) => Box::new(Replay::of(&files::trace(trace)?, false)?),
+        None => Box::new(BuiltIn { name: entry.name, program, scale, threads }),
+    };
+    Ok(Workload {
+        name: entry.name.into(),
+        pinned: !entry.threads,
+        arms: Vec::new(),
+        most_rounds: (entry.name == "burst-idle").then_some(IDLE_ROUNDS),
+        work,
+    })
 }
 
 /// The null subject: it shows what a workload itself costs.

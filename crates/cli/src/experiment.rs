@@ -1,0 +1,208 @@
+//! What `allod ab` and `allod matrix` share.
+
+use crate::common::{Failure, Progress, allocators};
+use crate::compare::variable;
+use crate::options::{Options, time};
+use crate::output::{Json, finish, say};
+use allod_lab::builds::{Builds, Built, default_cache, git};
+use allod_lab::compare::Program;
+use allod_lab::experiment::{
+    self, Design, Level, Parts, Prepared, Request, SHIPPED, Shipped, Variants, Work,
+};
+use allod_lab::heap::{self, Entry};
+use allod_lab::model::{Arm, Metric, Report};
+use allod_lab::process::{Output, interrupt};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What is measured at every point, and where builds come from.
+#[derive(clap::Args)]
+pub struct Setup {
+    #[command(flatten)]
+    pub options: Options,
+    /// What all points have in common, in the words of a level
+    #[arg(long, value_name = "LEVEL", value_parser = Level::parse)]
+    with: Option<Level>,
+    /// An experiment that comes with Allod; --list names them
+    #[arg(long, value_name = "NAME", conflicts_with = "program")]
+    pub shipped: Option<String>,
+    /// The number that the program prints as NAME=NUMBER decides, instead of wall time; less is better
+    #[arg(long, value_name = "NAME", requires = "program", conflicts_with = "instructions")]
+    result: Option<String>,
+    /// The repository that features: and commit: are built of [default: the one of this folder]
+    #[arg(long, value_name = "FOLDER")]
+    repository: Option<PathBuf>,
+    /// How a commit is built when it is not Allod's: run by sh in its worktree, where the program then is
+    #[arg(long, value_name = "COMMAND", requires = "program")]
+    build: Option<String>,
+    /// Where builds are kept [default: ~/.cache/allod/builds]
+    #[arg(long, value_name = "FOLDER")]
+    builds: Option<PathBuf>,
+    /// Remove the builds of this measurement afterwards
+    #[arg(long)]
+    discard: bool,
+    /// A variable that the program gets, set or passed on (repeatable)
+    #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
+    environment: Vec<(OsString, OsString)>,
+    /// When the program counts as hanging
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = time)]
+    timeout: Duration,
+    /// Show what the program prints
+    #[arg(long)]
+    show_output: bool,
+    /// How much of each workload to run: 1 for all of it
+    #[arg(long, hide = true, value_name = "PART")]
+    scale: Option<f64>,
+    /// The program and its arguments; without one, --only names workloads of `allod bench heap`
+    #[arg(trailing_var_arg = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+impl Setup {
+    /// What all points have in common.
+    pub fn shared(&self) -> Level {
+        self.with.clone().unwrap_or_default()
+    }
+
+    /// The shipped experiment that was named.
+    pub fn shipped(&self, pair: bool) -> Result<Option<&'static Shipped>, Failure> {
+        let found = self.shipped.as_deref().map(|name| Shipped::find(name, pair)).transpose();
+        found.map_err(Failure::usage)
+    }
+
+    /// The workloads of the heap suite; empty for a program.
+    fn entries(&self, shipped: Option<&Shipped>) -> Result<Vec<Entry>, Failure> {
+        let Options { only, .. } = &self.options;
+        match (&self.program[..], &only[..], shipped) {
+            ([], [], Some(shipped)) => {
+                let names: Vec<String> = shipped.workloads.iter().map(|w| (*w).into()).collect();
+                Ok(heap::workloads(&names)?)
+            }
+            ([], [], None) => Err(Failure::usage(
+                "what is to be measured? Name a program at the end, or workloads with --only; --list \
+                 lists them"
+                    .into(),
+            )),
+            ([], names, _) => heap::workloads(names).map_err(Failure::usage),
+            (_, [], _) => Ok(Vec::new()),
+            _ => Err(Failure::usage(
+                "--only names workloads of `allod bench heap`, and a program is named beside".into(),
+            )),
+        }
+    }
+
+    /// Where builds come from, if the design has any.
+    fn builds(&self, design: &Design) -> Result<Option<Builds>, Failure> {
+        if !design.is_built() && self.build.is_none() {
+            return Ok(None);
+        }
+        let folder = self.repository.as_deref().unwrap_or(Path::new("."));
+        let repository = git::repository(folder).map_err(|why| {
+            Failure::usage(format!("features: and commit: take a repository (--repository): {why}"))
+        })?;
+        let cache = match &self.builds {
+            Some(folder) => std::path::absolute(folder).map_err(|e| e.to_string())?,
+            None => default_cache()?,
+        };
+        Ok(Some(Builds { repository, cache, command: self.build.clone() }))
+    }
+}
+
+/// Measures a design and prints what was found.
+pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<(), Failure> {
+    let options = &setup.options;
+    if options.baseline.is_some() {
+        let first = &design.points.names[0];
+        return Err(Failure::usage(format!(
+            "--baseline: all points are compared with {first}; swap the levels to turn that round"
+        )));
+    }
+    let entries = setup.entries(shipped)?;
+    let builds = setup.builds(design)?;
+    let program = setup.program.first().map(Path::new);
+    let subjects = allocators(options);
+    let parts = Parts { subjects: &subjects, builds: builds.as_ref(), program };
+    let prepared = design.prepare(&parts).map_err(Failure::usage)?;
+    let json = Json::open(options.json.as_deref())?;
+    let progress = Progress::begin()?;
+    let (arms, built) = arms(setup, prepared, builds.as_ref(), &progress)?;
+    let result =
+        setup.result.clone().map(|name| Metric { name: name.into(), unit: "printed".into() });
+    let work = match program {
+        Some(program) => Work::Program(Program {
+            program,
+            arguments: &setup.program[1..],
+            limit: Some(setup.timeout),
+            output: if setup.show_output { Output::Show } else { Output::Discard },
+            result: result.as_ref(),
+        }),
+        None => Work::BuiltIn {
+            entries: &entries,
+            scale: setup.scale.unwrap_or(if options.quick { 0.25 } else { 1.0 }),
+            threads: std::thread::available_parallelism().map_or(2, usize::from).max(2),
+        },
+    };
+    let request = Request {
+        design,
+        arms: &arms,
+        work,
+        rule: options.rule(10),
+        seed: options.seed(),
+        threshold: options.threshold,
+        counting: options.instructions,
+    };
+    let report = experiment::run(&request, |step| progress.step(step));
+    drop(progress);
+    if let Some(builds) = builds.as_ref().filter(|_| setup.discard) {
+        built.iter().for_each(|b| builds.discard(b));
+    }
+    let report = report?;
+    finish(&report, &experiment::tables(&report), json)?;
+    whole(&report)
+}
+
+/// The arms of all points, built where they must be.
+fn arms(
+    setup: &Setup,
+    prepared: Vec<Prepared>,
+    builds: Option<&Builds>,
+    progress: &Progress,
+) -> Result<(Vec<Arm>, Vec<Built>), Failure> {
+    let (mut arms, mut built) = (Vec::new(), Vec::new());
+    for point in prepared {
+        progress.say(&format!("building {}", point.name()));
+        let made = point.arm(builds);
+        if made.is_err() && interrupt::requested() {
+            return Err(Failure { exit_code: 130, message: "stopped while building".into() });
+        }
+        let (mut arm, of_arm) = made?;
+        arm.environment.splice(0..0, setup.environment.iter().cloned());
+        arms.push(arm);
+        built.extend(of_arm);
+    }
+    Ok((arms, built))
+}
+
+/// Fails where a point was lost: an experiment takes all of them.
+fn whole(report: &Report) -> Result<(), Failure> {
+    match report.failures.first() {
+        None => Ok(()),
+        Some(f) => Err(format!(
+            "{} failed in {}: it {}; effects take every point",
+            f.subject,
+            f.workload,
+            f.reason.trim_start_matches("it ")
+        )
+        .into()),
+    }
+}
+
+/// What can be measured: shipped experiments and workloads.
+pub fn list(pair: bool) -> Result<(), Failure> {
+    let own = SHIPPED.iter().filter(|s| matches!(s.design, Variants::Pair(..)) == pair);
+    let shipped: String = own.map(|s| format!("--shipped {:20} {}\n", s.name, s.about)).collect();
+    let workloads: String =
+        heap::WORKLOADS.iter().map(|w| format!("--only {:23} {}\n", w.name, w.about)).collect();
+    say(&format!("{shipped}{workloads}"))
+}

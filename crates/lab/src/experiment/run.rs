@@ -1,0 +1,128 @@
+//! Measuring an experiment: all points are arms of one plan, interleaved by the driver.
+
+use super::design::Design;
+use super::matrix::matrices;
+use super::result::{Experiment, FactorRow, PointRow};
+use crate::Step;
+use crate::compare::{Program, command_line};
+use crate::driver::{self, Plan, Rule};
+use crate::heap::{self, Entry};
+use crate::model::{Arm, Metric, Report, Workload, metric};
+use crate::views::{Against, View};
+
+/// The suite's name in reports.
+pub const SUITE: &str = "experiment";
+
+/// What is done at every point.
+#[derive(Clone, Debug)]
+pub enum Work<'a> {
+    /// Workloads of the heap suite.
+    BuiltIn {
+        /// The workloads.
+        entries: &'a [Entry],
+        /// How much of each workload's full length to run: 1 for all of it.
+        scale: f64,
+        /// Threads of those that use several.
+        threads: usize,
+    },
+    /// A program of the user's.
+    Program(Program<'a>),
+}
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The factors and points.
+    pub design: &'a Design,
+    /// The arms of the points, by their numbers.
+    pub arms: &'a [Arm],
+    /// What is done at every point.
+    pub work: Work<'a>,
+    /// When a workload has been measured often enough.
+    pub rule: Rule,
+    /// What the order of the points is drawn from.
+    pub seed: u64,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+    /// Whether instructions are counted instead of time.
+    pub counting: bool,
+}
+
+/// Measures all points and computes what the factors do.
+///
+/// # Errors
+/// When a part of the laboratory is missing; a point's failure is recorded instead.
+pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
+    let Request { design, arms, threshold, .. } = *request;
+    let workloads = request.workloads()?;
+    let names: Vec<&str> = workloads.iter().map(|w| w.name.as_str()).collect();
+    let metric = request.metric();
+    let none = design.points.names[0].as_str();
+    let plan = Plan {
+        suite: SUITE,
+        workloads: &workloads,
+        arms,
+        baseline: none,
+        apart: None,
+        watched: metric.clone(),
+        rule: request.rule,
+        seed: request.seed,
+        counting: request.counting,
+    };
+    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    let against = Against {
+        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+        baseline: none,
+        apart: None,
+        threshold,
+    };
+    View::new(SUITE, names.iter().copied(), &metric).add_to(&mut report, against);
+    View::peaks(SUITE, names.iter().copied()).add_to(&mut report, against);
+    let matrices = matrices(&report, &design.points, &names, &metric, threshold, request.counting);
+    report.experiment = Some(Experiment {
+        factors: design.factors.iter().map(FactorRow::of).collect(),
+        shared: design.shared.text.clone(),
+        metric,
+        threshold,
+        points: arms.iter().enumerate().map(|(i, arm)| point(design, i, arm)).collect(),
+        matrices,
+    });
+    Ok(report)
+}
+
+fn point(design: &Design, point: usize, arm: &Arm) -> PointRow {
+    PointRow {
+        name: arm.name.clone(),
+        on: design.points.on(point),
+        origin: arm.origin.clone(),
+        commit: arm.commit.clone(),
+    }
+}
+
+impl Request<'_> {
+    /// What decides.
+    fn metric(&self) -> Metric {
+        match (&self.work, self.counting) {
+            (Work::BuiltIn { .. }, false) => metric::TIME,
+            (Work::BuiltIn { .. }, true) => metric::EXECUTED_PER_OPERATION,
+            (Work::Program(program), false) => program.result.cloned().unwrap_or(metric::WALL),
+            (Work::Program(_), true) => metric::EXECUTED,
+        }
+    }
+
+    fn workloads(&self) -> Result<Vec<Workload<'_>>, String> {
+        match &self.work {
+            Work::BuiltIn { entries, scale, threads } => {
+                entries.iter().map(|entry| heap::workload(entry, *scale, *threads)).collect()
+            }
+            Work::Program(program) => Ok(vec![Workload {
+                name: command_line(program.program, program.arguments),
+                // Nobody knows how many threads it has.
+                pinned: false,
+                arms: Vec::new(),
+                most_rounds: None,
+                work: Box::new(program.clone()),
+            }]),
+        }
+    }
+}

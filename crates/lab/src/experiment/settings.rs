@@ -1,0 +1,97 @@
+//! Whether the settings of an experiment are any: a setting that nobody reads would make two points the same.
+
+use super::level::Level;
+use crate::names;
+use crate::process::Launch;
+use crate::{files, model::Arm};
+use allod_heap::settings::TABLE;
+use std::time::Duration;
+
+/// What all names of Allod's settings begin with.
+pub const PREFIX: &str = "ALLOD_";
+/// What the names of the switches of a library with the feature `knobs` begin with.
+const KNOBS: &str = "ALLOD_BAND_B";
+
+/// Checks the settings of a level on a library of this version.
+///
+/// # Errors
+/// Names the setting or value that does not exist, and what there is.
+pub fn check(level: &Level) -> Result<(), String> {
+    level.variables.iter().try_for_each(|(name, value)| match name.strip_prefix(KNOBS) {
+        _ if !name.starts_with(PREFIX) => Ok(()),
+        Some("0" | "1" | "2" | "3" | "4" | "5" | "6" | "7") => knob(level, name, value),
+        _ => setting(name, value),
+    })
+}
+
+fn setting(name: &str, value: &str) -> Result<(), String> {
+    let Some(setting) = TABLE.iter().find(|s| s.name == name) else {
+        let known: Vec<&str> = TABLE.iter().map(|s| s.name).collect();
+        return Err(names::unknown("setting", name, &known));
+    };
+    match value.parse::<u32>() {
+        Ok(n) if n <= setting.max => Ok(()),
+        _ => Err(format!("{name}={value}: it takes {}", setting.values)),
+    }
+}
+
+fn knob(level: &Level, name: &str, value: &str) -> Result<(), String> {
+    let has_knobs = level.features.iter().flatten().any(|f| f.ends_with("knobs"));
+    if !has_knobs && level.library.is_none() {
+        return Err(format!(
+            "{name} is known to a library with the feature knobs only: add --with features:allod-heap/knobs"
+        ));
+    }
+    match value {
+        "0" | "1" => Ok(()),
+        _ => Err(format!("{name}={value}: it takes 0 or 1")),
+    }
+}
+
+/// Asks the library of an arm whether it takes the arm's settings: it names those that it ignores.
+///
+/// # Errors
+/// In the library's words.
+pub fn taken(arm: &Arm) -> Result<(), String> {
+    let set = arm.environment.iter().any(|(name, _)| name.to_string_lossy().starts_with(PREFIX));
+    let Some(library) = arm.preload.as_deref().filter(|_| set) else { return Ok(()) };
+    let used = Launch {
+        preload: Some(library),
+        environment: &arm.environment,
+        limit: Some(Duration::from_secs(20)),
+        ..Launch::new(&files::workload()?, &["probe".into()])
+    }
+    .run()?;
+    let ignored = used.stderr.lines().filter_map(|line| line.strip_prefix("allod: "));
+    match ignored.rev().find(|words| words.contains(" ignored; ")) {
+        Some(words) => Err(format!("{}: {words}", arm.name)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_nobody_reads_are_refused() {
+        let check = |text| check(&Level::parse(text).unwrap());
+        for right in [
+            "ALLOD_HUGEPAGES=2 OTHER=x",
+            "ALLOD_BAND_B4=0 features:allod-heap/knobs",
+            "ALLOD_BAND_B4=0 preload:/with/knobs.so",
+        ] {
+            assert_eq!(check(right), Ok(()), "{right}");
+        }
+        for (wrong, words) in [
+            ("ALLOD_HUGEPAGE=2", "no setting \"ALLOD_HUGEPAGE\"; did you mean ALLOD_HUGEPAGES?"),
+            ("ALLOD_HUGEPAGES=3", "ALLOD_HUGEPAGES=3: it takes 0, 1 or 2"),
+            ("ALLOD_BAND_B4=0", "features:allod-heap/knobs"),
+            ("ALLOD_BAND_B4=2 features:knobs", "it takes 0 or 1"),
+            ("ALLOD_BAND_B9=0 features:knobs", "no setting"),
+        ] {
+            let why = check(wrong).unwrap_err();
+            assert!(why.contains(words), "{wrong}: {why}");
+        }
+    }
+}
