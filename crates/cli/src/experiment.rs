@@ -98,9 +98,14 @@ impl Setup {
             return Ok(None);
         }
         let folder = self.repository.as_deref().unwrap_or(Path::new("."));
-        let repository = git::repository(folder).map_err(|why| {
-            Failure::usage(format!("features: and commit: take a repository (--repository): {why}"))
-        })?;
+        let repository = match git::repository(folder) {
+            Err(why) if design.names_commit() => {
+                let takes = "commit: takes a repository (--repository FOLDER)";
+                return Err(Failure::usage(format!("{takes}: {why}")));
+            }
+            // Features are built of the sources as they are, wherever they came from.
+            found => found.unwrap_or_else(|_| folder.to_owned()),
+        };
         let cache = match &self.builds {
             Some(folder) => std::path::absolute(folder).map_err(|e| e.to_string())?,
             None => default_cache()?,

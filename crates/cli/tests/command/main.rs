@@ -1,6 +1,7 @@
 //! The command as a user meets it: exit codes, words, and files.
 
 mod compare;
+mod experiment;
 mod functions;
 mod heap;
 mod report;

@@ -89,6 +89,11 @@ impl Design {
         self.levels().iter().any(Level::is_built)
     }
 
+    /// Whether a commit is named, which takes a repository.
+    pub fn names_commit(&self) -> bool {
+        self.levels().iter().any(|level| level.commit.is_some())
+    }
+
     /// Makes an arm of each point, as far as that can be done without building.
     ///
     /// # Errors
