@@ -17,6 +17,7 @@ mod output;
 mod parts;
 mod record;
 mod replay;
+mod report;
 mod run;
 mod trace;
 
@@ -37,6 +38,7 @@ enum Command {
     Record(record::Args),
     Trace(trace::Args),
     Replay(replay::Args),
+    Report(report::Args),
     Compare(compare::Args),
     Ab(Box<ab::Args>),
     Matrix(Box<matrix::Args>),
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Ab(args) => ab::run(&args),
         Command::Matrix(args) => matrix::run(&args),

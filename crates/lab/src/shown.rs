@@ -69,6 +69,7 @@ impl Report {
             results: Vec::new(),
             comparisons: Vec::new(),
             experiment: None,
+            series: Vec::new(),
             failures: failures.cloned().collect(),
             views: Vec::new(),
             parts: Vec::new(),

@@ -5,6 +5,7 @@ mod experiment;
 mod functions;
 mod gate;
 mod heap;
+mod report;
 mod results;
 mod run;
 mod store;

@@ -56,6 +56,8 @@ impl Store {
             self.rows("SELECT view FROM shown WHERE part = ? ORDER BY id", part, |r| {
                 from_json(r, 0)
             })?;
+        let series = "SELECT series FROM watched WHERE part = ? ORDER BY id";
+        report.series = self.rows(series, part, |r| from_json(r, 0))?;
         let experiment = "SELECT found FROM experiment WHERE part = ?";
         report.experiment = self.rows(experiment, part, |r| from_json(r, 0))?.pop();
         report.failures =
@@ -102,6 +104,7 @@ fn head(row: &Row) -> rusqlite::Result<Report> {
         failures: Vec::new(),
         experiment: None,
         views: Vec::new(),
+        series: Vec::new(),
         parts: Vec::new(),
         observations: Vec::new(),
     })
