@@ -31,7 +31,7 @@ header_version() {
 foreign_exports() {
     nm -D --defined-only "$so" | awk '{print $3}' |
         grep -vE '^(_Z(nw|na|dl|da)|__libc_|__posix_memalign$|allod_)' |
-        grep -vxE '(m|c|re|v|pv)alloc|reallocarray|c?free|free_sized|free_aligned_sized|memalign|aligned_alloc|posix_memalign|malloc_(usable_size|trim|stats|info)|mallinfo2?|mallopt|__register_atfork|unshare|setns|prctl|m(un)?lockall|setrlimit(64)?|prlimit(64)?' || true
+        grep -vxE '(m|c|re|v|pv)alloc|reallocarray|c?free|free_sized|free_aligned_sized|memalign|aligned_alloc|posix_memalign|malloc_(usable_size|trim|stats|info)|mallinfo2?|mallopt|__register_atfork|unshare|setns|prctl|m(un)?lockall|setrlimit(64)?|prlimit(64)?|_exit|_Exit' || true
 }
 
 cmake_project() {
