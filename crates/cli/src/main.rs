@@ -13,6 +13,7 @@ mod parts;
 mod record;
 mod replay;
 mod run;
+mod top;
 mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -29,6 +30,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Top(top::Args),
     Record(record::Args),
     Trace(trace::Args),
     Replay(replay::Args),
@@ -43,7 +45,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Run(args) => run::run(&args),
+        Command::Run(args) => return ended(run::run(&args)),
+        Command::Top(args) => top::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),
@@ -52,8 +55,13 @@ fn main() -> ExitCode {
         Command::Help(args) => help::run(&args, Cli::command()),
         Command::Parts => parts::run(),
     };
+    ended(done.map(|()| 0))
+}
+
+/// The exit code, after words about a failure.
+fn ended(done: Result<u8, common::Failure>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         Err(failure) => {
             eprintln!("allod: {}", failure.message);
             ExitCode::from(failure.exit_code)
