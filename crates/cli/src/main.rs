@@ -9,6 +9,7 @@ mod compare;
 mod help;
 mod options;
 mod output;
+mod pages;
 mod parts;
 mod record;
 mod replay;
@@ -37,6 +38,8 @@ enum Command {
     Compare(compare::Args),
     #[command(subcommand)]
     Bench(bench::Suite),
+    Completions(pages::Completions),
+    Man(pages::Man),
     Help(help::Args),
     /// List the files that belong to the command
     #[command(hide = true)]
@@ -52,6 +55,8 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(suite) => bench::run(&suite),
+        Command::Completions(args) => pages::completions(&args, Cli::command()),
+        Command::Man(args) => pages::man(&args, Cli::command()),
         Command::Help(args) => help::run(&args, Cli::command()),
         Command::Parts => parts::run(),
     };

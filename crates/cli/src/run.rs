@@ -16,7 +16,8 @@ use std::time::Duration;
 /// code is the command's; 127 says that there is no such program, 126 that it cannot be executed.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Report what the heap did when the program ends; with =children, when its children end, too
+    /// Report what the heap did when the program ends; with =children, when its children end, too [default: no
+    /// report]
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "program", conflicts_with = "top")]
     stats: Option<Whose>,
@@ -28,6 +29,7 @@ pub struct Args {
     #[arg(requires = "top")]
     every: Duration,
     /// The program and its arguments
+    #[arg(value_hint = clap::ValueHint::CommandWithArguments)]
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }

@@ -3,6 +3,7 @@
 mod compare;
 mod functions;
 mod heap;
+mod pages;
 mod results;
 mod run;
 mod usage;

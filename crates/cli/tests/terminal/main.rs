@@ -1,4 +1,4 @@
-//! `allod top` and `allod run --top`, on a pseudo-terminal and for scripts.
+//! What the command shows on a terminal: `allod top`, `allod run --top`, and progress.
 
 mod pty;
 
@@ -259,4 +259,15 @@ fn the_view_needs_a_terminal_and_says_so() {
     command.arg(folder().join("allod")).args(["run", "--top", "sleep", "60"]);
     let output = command.stdin(Stdio::null()).output().unwrap();
     says(&output, "there is no terminal for the view");
+}
+
+#[test]
+fn progress_is_shown_on_a_terminal_with_the_time_left_and_goes_with_the_end() {
+    let arguments = ["compare", "--runs", "6", "--only", "system", "sleep", "0.3"];
+    let pty = on_terminal(&arguments, &[]);
+    pty.shows("sleep 0.3 on system (about ");
+    pty.until("time left", |screen| screen.contains("s left)"));
+    let (status, after) = pty.ends();
+    assert!(status.success(), "{after}");
+    assert!(after.contains("wall ms") && !after.contains(" left)"), "{after}");
 }
