@@ -5,6 +5,7 @@ mod experiment;
 mod functions;
 mod gate;
 mod heap;
+mod pages;
 mod report;
 mod results;
 mod run;
