@@ -81,6 +81,7 @@ pub mod suite_table;
 pub mod table;
 pub mod trace_tables;
 mod tree;
+mod versions;
 pub mod views;
 
 pub use shard::Shard;

@@ -296,6 +296,19 @@ mod tests {
     }
 
     #[test]
+    fn a_report_of_schema_2_from_before_there_was_a_store_is_read() {
+        let mut old: serde_json::Value = serde_json::from_str(&sample().to_json()).unwrap();
+        let fields = old["provenance"].as_object_mut().unwrap();
+        for new in ["id", "tree", "compiler", "flags"] {
+            assert!(fields.remove(new).is_some(), "{new}");
+        }
+        assert!(old["machine"].as_object_mut().unwrap().remove("governor").is_some());
+        let report: Report = serde_json::from_value(old).unwrap();
+        assert_eq!(report.observations, sample().observations);
+        assert_eq!((report.provenance.seed, report.provenance.id.as_str()), (7, ""));
+    }
+
+    #[test]
     fn a_report_of_schema_1_is_read() {
         let old = r#"{"schema":1,"machine":{"os":"Linux 6.1","arch":"x86_64","cpu":"","cores":2,
             "memory_kib":1,"huge_pages":""},"results":[],"comparisons":[{"suite":"heap",
