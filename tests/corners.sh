@@ -90,6 +90,7 @@ for child in exits allocates returns; do
     corner "signal fork, four threads, child $child" \
         runs "$work/signal_fork" threads 4 3000 $child
 done
+corner "signal fork while memory is opened" runs "$work/signal_fork" opening 40 3000 returns
 
 # handlers of fork that allocate
 for threads in "" " threads"; do
@@ -190,6 +191,8 @@ if [ -n "$so" ]; then
     corner "huge pages in a large program that uses what it takes" runs "$work/huge_pages" dense
     corner "no huge pages where blocks are hardly touched" runs "$work/huge_pages" sparse
     corner "no huge pages in a small program" runs "$work/huge_pages" small
+    corner "huge pages are broken for what is free when asked" \
+        runs ALLOD_PURGE_DELAY_MS=100 "$work/huge_pages" trim
     corner "huge pages are refused: no harm" runs "$work/huge_pages" refused
     for keep in 1000000 1000 100 20 4; do
         corner "huge pages: as much goes back when one block in $keep stays" little_more_stays $keep
@@ -202,6 +205,7 @@ limited() {
     (ulimit "-$1" "$2" && runs "${@:3}")
 }
 corner "a block moved many times keeps its contents" runs "$work/large_blocks" seams
+corner "blocks that moved leave no mappings behind" runs "$work/large_blocks" mappings
 corner "what a shrinking block gives up goes back" \
     runs ALLOD_PURGE_DELAY_MS=100 "$work/large_blocks" shrinking
 corner "grown blocks do not keep memory freed before" \

@@ -5,6 +5,7 @@ use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=workload");
+    say_what_builds();
     let workload = [
         "main", "common", "slots", "batches", "medium", "realloc", "threads", "burst", "latency",
         "replay",
@@ -42,4 +43,24 @@ fn run(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|e| format!("a C compiler is needed: {e}"))?;
     let words = String::from_utf8_lossy(&output.stderr);
     if output.status.success() { Ok(()) } else { Err(format!("{command:?} failed:\n{words}")) }
+}
+
+/// Writes down what builds this, for the provenance of what is measured with it.
+fn say_what_builds() {
+    let of = |name: &str| std::env::var(name).unwrap_or_default();
+    let first_line = |command: &mut Command| {
+        let output = command.output().map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+        output.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
+    };
+    let rust = first_line(Command::new(of("RUSTC")).arg("--version"));
+    let mut cc = cc::Build::new().cargo_metadata(false).get_compiler().to_command();
+    println!("cargo:rustc-env=LAB_COMPILER={rust}; {}", first_line(cc.arg("--version")));
+    let rustflags = of("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " ");
+    let flags = format!(
+        "{} opt-level={} {} {rustflags}; C -O2",
+        of("TARGET"),
+        of("OPT_LEVEL"),
+        of("CARGO_CFG_TARGET_FEATURE"),
+    );
+    println!("cargo:rustc-env=LAB_FLAGS={flags}");
 }

@@ -156,6 +156,7 @@ static void statistics_tell_of_shared_locks_and_of_what_is_kept_near(void) {
     CHECK(allod_stats_get(&after) == 0);
     CHECK(after.source_locks > before.source_locks);
     CHECK(after.pool_locks >= before.pool_locks && after.lock_waits >= before.lock_waits);
+    CHECK(after.huge_pages >= before.huge_pages && after.turns >= before.turns);
     CHECK(after.near_bytes > before.near_bytes && after.near_bytes <= after.span_bytes);
 }
 

@@ -2,6 +2,8 @@
  *
  * Promised:
  *   seams      a block that was moved, grown and shrunk many times keeps what was written to it.
+ *   mappings   blocks that grew and were freed leave no mappings behind in the kernel's list, which is
+ *              limited.
  *   shrinking  what a block gives up when realloc shrinks it goes back to the system, however small
  *              the steps are.
  *   growing    after 600 MB were freed, blocks that realloc makes large, and that are not written
@@ -24,13 +26,13 @@ static void number(char *block, size_t from, size_t to) {
     for (size_t at = from; at < to; at += 4096) memcpy(block + at, &at, sizeof at);
 }
 
-static void check_numbers(const char *step, char *block, size_t to) {
+static void check_numbers(char *block, size_t to) {
     size_t wrong = 0, found;
     for (size_t at = 0; at < to; at += 4096) {
         memcpy(&found, block + at, sizeof found);
-        if (found != at && wrong++ == 0) printf("%s: wrong from %zu MiB on\n", step, at / MIB);
+        if (found != at && wrong++ == 0) printf("wrong from %zu MiB on\n", at / MIB);
     }
-    if (wrong > 0) printf("%s: %zu wrong pages\n", step, wrong);
+    if (wrong > 0) printf("%zu wrong pages\n", wrong);
     fflush(stdout);
     CHECK(wrong == 0);
 }
@@ -52,34 +54,59 @@ static char *resized(char *block, size_t mib) {
 }
 
 static void seams(void) {
-    char *block = malloc(8 * MIB);
+    /* Sizes in MiB; whether the block is hemmed in before, so that it must move to grow. */
+    static const struct {
+        size_t mib;
+        int hemmed;
+    } steps[] = {{12, 1}, {40, 0}, {16, 0}, {17, 1}, {4, 0}, {20, 1}, {60, 0}, {20, 0}, {61, 1}};
+    size_t mib = 8;
+    char *block = malloc(mib * MIB);
     CHECK(block != NULL);
-    number(block, 0, 8 * MIB);
-    hem_in(block, 8 * MIB);
-    block = resized(block, 12);
-    number(block, 8 * MIB, 12 * MIB);
-    block = resized(block, 40);
-    number(block, 12 * MIB, 40 * MIB);
-    block = resized(block, 16);
-    check_numbers("shrunk to 16 MiB", block, 16 * MIB);
-    hem_in(block, 16 * MIB);
-    block = resized(block, 17);
-    check_numbers("moved to 17 MiB", block, 16 * MIB);
-    number(block, 16 * MIB, 17 * MIB);
-    block = resized(block, 4);
-    check_numbers("shrunk to 4 MiB", block, 4 * MIB);
-    hem_in(block, 4 * MIB);
-    block = resized(block, 20);
-    check_numbers("moved to 20 MiB", block, 4 * MIB);
-    number(block, 0, 20 * MIB);
-    block = resized(block, 60);
-    number(block, 20 * MIB, 60 * MIB);
-    block = resized(block, 20);
-    check_numbers("shrunk to 20 MiB", block, 20 * MIB);
-    hem_in(block, 20 * MIB);
-    block = resized(block, 61);
-    check_numbers("moved to 61 MiB", block, 20 * MIB);
+    number(block, 0, mib * MIB);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        size_t next = steps[i].mib, kept = next < mib ? next : mib;
+        if (steps[i].hemmed) hem_in(block, mib * MIB);
+        block = resized(block, next);
+        printf("from %zu to %zu MiB\n", mib, next);
+        check_numbers(block, kept * MIB);
+        number(block, kept * MIB, next * MIB);
+        mib = next;
+    }
     free(block);
+}
+
+static long mappings(void) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    long lines = 0;
+    CHECK(maps != NULL);
+    for (int c; (c = fgetc(maps)) != EOF;) lines += c == '\n';
+    fclose(maps);
+    return lines;
+}
+
+static void leave_no_mappings(void) {
+    enum { BLOCKS = 200, ROUNDS = 12 };
+    char *blocks[BLOCKS];
+    long before = mappings();
+    for (int round = 0; round < ROUNDS; round++) {
+        /* Side by side, so that each must move to grow. */
+        for (int i = 0; i < BLOCKS; i++) {
+            blocks[i] = malloc((size_t)(2 + i % 3) * MIB);
+            CHECK(blocks[i] != NULL);
+            mark(blocks[i], 100, i);
+        }
+        for (int i = 0; i < BLOCKS; i++) {
+            blocks[i] = resized(blocks[i], 5 + (size_t)(i + round) % 7);
+            CHECK(is_marked(blocks[i], 100, i));
+        }
+        for (int i = 0; i < BLOCKS; i++) {
+            if (i % 4 == 0) blocks[i] = resized(blocks[i], 2);
+            free(blocks[i]);
+        }
+    }
+    long after = mappings();
+    printf("%ld mappings before, %ld after\n", before, after);
+    CHECK(after < before + 20);
 }
 
 static void shrinking(void) {
@@ -218,6 +245,7 @@ int main(int count, char **arguments) {
     const char *what = arguments[1];
     watchdog(10);
     if (strcmp(what, "seams") == 0) seams();
+    else if (strcmp(what, "mappings") == 0) leave_no_mappings();
     else if (strcmp(what, "shrinking") == 0) shrinking();
     else if (strcmp(what, "growing") == 0) growing();
     else if (strcmp(what, "smaller") == 0) smaller();

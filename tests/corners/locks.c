@@ -6,12 +6,10 @@
  *
  * Promised: at most one acquisition per 1,000 operations once the heaps are warm. */
 #define _GNU_SOURCE
-#include "corner.h"
-#include <dlfcn.h>
+#include "stats.h"
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 
 enum { THREADS = 64, MOST_OWN = 200, EXCHANGE = 256, SECONDS = 2 };
 /* Warm is who has done that much, or has had that long: a machine may be busy with other things. */
@@ -43,7 +41,6 @@ static const struct shape *shape;
 static char *_Atomic exchange[EXCHANGE];
 static pthread_barrier_t barrier;
 static atomic_bool done;
-static void (*print_stats)(int);
 
 static size_t draw(uint64_t *random) {
     size_t most = (size_t)shape->most_kib << 10;
@@ -87,17 +84,9 @@ struct counts {
 };
 
 static struct counts shared_locks(void) {
-    static char text[1 << 16];
     struct counts c;
-    int file = memfd_create("stats", 0);
-    CHECK(file >= 0);
-    print_stats(file);
-    ssize_t n = pread(file, text, sizeof text - 1, 0);
-    CHECK(n > 0);
-    text[n] = 0;
-    close(file);
-    const char *line = strstr(text, "shared locks");
-    CHECK(line != NULL);
+    const char *line = stats_line("shared locks");
+    if (line == NULL) skip("needs Allod, which counts what it shares");
     CHECK(sscanf(line, "shared locks span source %lu times, pool of parcels %lu, %lu waits", &c.source,
                  &c.pool, &c.waits) == 3);
     return c;
@@ -162,8 +151,6 @@ int main(int count, char **arguments) {
     CHECK(count == 2);
     bool report = strcmp(arguments[1], "report") == 0;
     watchdog(report ? 300 : 25);
-    *(void **)&print_stats = dlsym(RTLD_DEFAULT, "allod_stats_print");
-    if (print_stats == NULL) skip("needs Allod, which counts its locks");
     use_two_processors();
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         if (report) run(&shapes[i]);

@@ -7,10 +7,8 @@
  * Promised: blocks come back to their owner soon after the delay, whatever the thread that freed them does
  * next; and a turn of giving back looks at no heap in which nothing has changed. */
 #define _GNU_SOURCE
-#include "corner.h"
-#include <dlfcn.h>
+#include "stats.h"
 #include <stdatomic.h>
-#include <sys/mman.h>
 
 enum { BLOCKS = 4000, GIVEN = 10, SIZE = 1000 };
 enum { PAGE = 4000, PART = 60 };
@@ -79,19 +77,9 @@ static void purged(void) {
 }
 
 static void turns_so_far(unsigned long *turns, unsigned long *heaps) {
-    static char text[1 << 16];
-    void (*print_stats)(int);
-    *(void **)&print_stats = dlsym(RTLD_DEFAULT, "allod_stats_print");
-    if (print_stats == NULL) skip("needs Allod, which counts its turns");
-    int file = memfd_create("stats", 0);
-    CHECK(file >= 0);
-    print_stats(file);
-    ssize_t n = pread(file, text, sizeof text - 1, 0);
-    CHECK(n > 0);
-    text[n] = 0;
-    close(file);
-    const char *line = strstr(text, "giving back");
-    CHECK(line != NULL && sscanf(line, "giving back %lu turns, %lu heaps", turns, heaps) == 2);
+    const char *line = stats_line("giving back");
+    if (line == NULL) skip("needs Allod, which counts its turns");
+    CHECK(sscanf(line, "giving back %lu turns, %lu heaps", turns, heaps) == 2);
 }
 
 static void *allocate_and_sleep(void *unused) {

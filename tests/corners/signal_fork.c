@@ -6,9 +6,13 @@
  * program has one thread, and nothing of malloc in the child.)
  *
  * signal_fork timer MICROSECONDS FORKS exits|allocates|returns
- * signal_fork threads COUNT FORKS exits|allocates|returns */
+ * signal_fork threads COUNT FORKS exits|allocates|returns
+ * signal_fork opening MICROSECONDS FORKS returns
+ *     the program takes fresh memory only, while another thread goes through all heaps: the signal
+ *     comes where no lock is held, and in the child the heap may be that thread's */
 #define _GNU_SOURCE
 #include "corner.h"
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -115,9 +119,18 @@ static void free_all(void) {
     for (int i = 0; i < SLOTS; i++) free(work.slots[i].block);
 }
 
+/* Takes fresh memory, as a step of the program does in which no memory is free. */
+static void open_memory(void) {
+    /* Nobody frees it: it is not touched, and costs addresses only. */
+    void *volatile block = malloc(60000);
+    CHECK(block != NULL);
+}
+
+static void (*do_step)(void) = step;
+
 /* A step of the program; in a child that came from the handler the last one ends it. */
 static void step_or_end(void) {
-    step();
+    do_step();
     if (work.steps_left > 0 && --work.steps_left == 0) {
         verify_others();
         free_all();
@@ -148,6 +161,22 @@ static void with_timer(void) {
     while (atomic_load(&forks) < wanted && atomic_load(&failures) == 0 && seconds() < end) {
         for (int i = 0; i < 100; i++) step_or_end();
     }
+}
+
+static void *trim(void *unused) {
+    sigset_t all;
+    sigfillset(&all);
+    CHECK(pthread_sigmask(SIG_BLOCK, &all, NULL) == 0);
+    while (!atomic_load(&stop)) malloc_trim(0);
+    return unused;
+}
+
+static void while_opening(void) {
+    pthread_t trimmer = start_thread(trim, NULL);
+    do_step = open_memory;
+    with_timer();
+    atomic_store(&stop, true);
+    join_thread(trimmer);
 }
 
 static void with_threads(int count) {
@@ -181,6 +210,9 @@ int main(int count, char **arguments) {
     if (strcmp(arguments[1], "timer") == 0) {
         microseconds = atol(arguments[2]);
         with_timer();
+    } else if (strcmp(arguments[1], "opening") == 0) {
+        microseconds = atol(arguments[2]);
+        while_opening();
     } else {
         with_threads(atoi(arguments[2]));
     }

@@ -60,6 +60,9 @@ pub struct StatsRecord {
     source_locks: u64,
     pool_locks: u64,
     lock_waits: u64,
+    huge_pages: u64,
+    turns: u64,
+    heaps_looked_at: u64,
 }
 
 impl StatsRecord {
@@ -90,6 +93,9 @@ impl StatsRecord {
             source_locks: stats.source_locks,
             pool_locks: stats.pool_locks,
             lock_waits: stats.lock_waits,
+            huge_pages: stats.huge_pages,
+            turns: stats.turns,
+            heaps_looked_at: stats.heaps_looked_at,
         }
     }
 }

@@ -2,9 +2,12 @@
 
 use crate::common::{Failure, Progress};
 use crate::options::Options;
-use crate::output::{Json, finish, say};
+use crate::output::{Output, finish, say};
 use crate::{bench_frame, bench_heap, bench_region};
+use allod_lab::gate::Sought;
+use allod_lab::heap;
 use allod_lab::model::Report;
+use allod_suites::{frame, region};
 
 /// Run a suite of workloads on every subject found
 #[derive(clap::Subcommand)]
@@ -39,7 +42,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         return say(&list(suite));
     }
     refuse(suite, options)?;
-    let json = Json::open(options.json.as_deref())?;
+    let output = Output::open(options, &Sought { suites: suites(suite, options), workload: None })?;
     let progress = Progress::begin()?;
     let (tables, report) = match suite {
         Suite::Heap(args) => bench_heap::measure(args, &progress)?,
@@ -48,16 +51,25 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         Suite::All(_) => all(options, &progress)?,
     };
     drop(progress);
-    finish(&report, &tables, json)
+    finish(&report, &tables, output)
+}
+
+/// The suites in the store that a run of this one has.
+fn suites(suite: &Suite, options: &Options) -> &'static [&'static str] {
+    match suite {
+        Suite::Heap(_) if options.instructions => &[heap::INSTRUCTIONS],
+        Suite::Heap(_) => &[heap::SUITE],
+        Suite::Region(_) => &[region::SUITE],
+        Suite::Frame(_) => &[frame::SUITE],
+        Suite::All(_) => &[heap::SUITE, region::SUITE, frame::SUITE],
+    }
 }
 
 /// Says early what a suite cannot do.
 fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
     match suite {
         Suite::Heap(_) => Ok(()),
-        Suite::Region(_) | Suite::Frame(_) => {
-            options.without_peers().and_then(|()| options.without_instructions())
-        }
+        Suite::Region(_) | Suite::Frame(_) => options.without_peers(),
         Suite::All(_) if !options.only.is_empty() || options.baseline.is_some() => {
             Err(Failure::usage(
                 "`bench all` measures everything, each suite against its own baseline; choose with \
@@ -65,8 +77,13 @@ fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
                     .into(),
             ))
         }
-        Suite::All(_) => options.without_instructions(),
+        Suite::All(_) => Ok(()),
     }
+}
+
+/// A line for each workload: its name and what it does.
+pub fn lines(workloads: &[(&str, &str)]) -> String {
+    workloads.iter().map(|(name, about)| format!("{name:22} {about}\n")).collect()
 }
 
 fn list(suite: &Suite) -> String {

@@ -1,14 +1,15 @@
 //! `allod bench frame`.
 
-use crate::bench::Measured;
+use crate::bench::{Measured, lines};
 use crate::common::{Failure, Progress};
 use crate::options::Options;
-use allod_lab::frame::{self, Request};
+use allod_suites::frame::{self, Request};
 
 /// Frames: an arena's allocations against other arenas, malloc and Box
 ///
 /// The subjects are libraries within this command, interleaved round by round; each sample is a process
-/// of its own. A bare bump of a pointer shows the limit. The baseline is bumpalo unless another is named.
+/// of its own. A bare bump of a pointer shows what a row costs by itself. The baseline is bumpalo unless
+/// another is named.
 #[derive(clap::Args)]
 pub struct Frame {
     #[command(flatten)]
@@ -17,7 +18,7 @@ pub struct Frame {
 
 /// A line for each workload.
 pub fn list() -> String {
-    frame::workloads().join("\n") + "\n"
+    lines(&frame::WORKLOADS)
 }
 
 /// Runs what was chosen.
@@ -30,8 +31,11 @@ pub fn measure(options: &Options, progress: &Progress) -> Measured {
         started_with: vec!["bench", "frame"],
         sample_ms: if options.quick { 2.0 } else { 5.0 },
         threshold: options.threshold,
+        counting: options.instructions,
     };
     let suite = frame::prepare(&request).map_err(Failure::usage)?;
+    let share = options.share(&suite.workloads())?;
+    let suite = suite.only(&share).map_err(Failure::usage)?;
     let report = suite.run(|step| progress.step(step))?;
     Ok((frame::tables(&request, &report), report))
 }

@@ -1,12 +1,13 @@
 //! `allod bench heap`.
 
-use crate::bench::Measured;
+use crate::bench::{Measured, lines};
 use crate::common::{Failure, Progress, allocators, choose};
 use crate::options::Options;
 use crate::output::legend;
 use allod_lab::heap::{self, Entry, Request, WORKLOADS};
 use allod_lab::names;
 use allod_lab::subject::{self, Subject};
+use allod_suites::components;
 
 /// The heap: malloc and free in the ways programs use them
 ///
@@ -27,7 +28,7 @@ pub struct Heap {
 
 /// A line for each workload.
 pub fn list() -> String {
-    WORKLOADS.iter().map(|w| format!("{:18} {}\n", w.name, w.about)).collect()
+    lines(&WORKLOADS.map(|w| (w.name, w.about)))
 }
 
 /// Runs what was chosen.
@@ -44,6 +45,7 @@ pub fn measure_all(options: &Options, progress: &Progress) -> Measured {
 fn run(options: &Options, scale: f64, threads: Option<u32>, progress: &Progress) -> Measured {
     let all = allocators(options);
     let (workloads, names) = sort(&options.only, &all)?;
+    let workloads = options.share(&workloads)?;
     let baseline = options.baseline.as_deref().unwrap_or("mimalloc");
     let (subjects, baseline) = choose(&all, &names, baseline)?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from).max(2);
@@ -59,7 +61,8 @@ fn run(options: &Options, scale: f64, threads: Option<u32>, progress: &Progress)
         counting: options.instructions,
     };
     let report = heap::run(&request, |step| progress.step(step))?;
-    let tables = format!("{}\n{}", heap::tables(&request, &report), legend(&subjects));
+    let own = if request.counting { String::new() } else { components::heap() };
+    let tables = format!("{}\n{own}{}", heap::tables(&request, &report), legend(&subjects));
     Ok((tables, report))
 }
 

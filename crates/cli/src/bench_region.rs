@@ -1,10 +1,9 @@
 //! `allod bench region`.
 
-use crate::bench::Measured;
+use crate::bench::{Measured, lines};
 use crate::common::{Failure, Progress};
 use crate::options::Options;
-use allod_lab::suite_table::SuiteTable;
-use allod_lab::{names, region};
+use allod_suites::region::{self, Request};
 
 /// Regions: typed allocation, transmigration, splicing, tethers
 ///
@@ -19,33 +18,27 @@ pub struct Region {
 
 /// A line for each workload.
 pub fn list() -> String {
-    region::suite(false).workloads().join("\n") + "\n"
+    lines(&region::WORKLOADS)
 }
 
 /// Runs what was chosen.
 pub fn measure(options: &Options, progress: &Progress) -> Measured {
-    let suite = region::suite(options.quick);
-    let baseline = options.baseline.clone().unwrap_or_else(|| "typed".into());
-    let subjects = suite.subjects();
-    let known: Vec<&str> = subjects.iter().map(String::as_str).collect();
-    names::all_known("subject", std::slice::from_ref(&baseline), &known).map_err(Failure::usage)?;
-    let again =
-        if options.quick { &["bench", "region", "--quick"][..] } else { &["bench", "region"] };
-    let suite = suite
-        .baseline(&baseline)
-        .rule(options.rule(10))
-        .seed(options.seed())
-        .threshold(options.threshold)
-        .started_with(again)
-        .only(&options.only)
-        .map_err(Failure::usage)?;
+    let request = Request {
+        only: options.only.clone(),
+        baseline: options.baseline.clone().unwrap_or_else(|| "typed".into()),
+        rule: options.rule(10),
+        seed: options.seed(),
+        started_with: match options.quick {
+            true => vec!["bench", "region", "--quick"],
+            false => vec!["bench", "region"],
+        },
+        quick: options.quick,
+        threshold: options.threshold,
+        counting: options.instructions,
+    };
+    let suite = region::prepare(&request).map_err(Failure::usage)?;
+    let share = options.share(&suite.workloads())?;
+    let suite = suite.only(&share).map_err(Failure::usage)?;
     let report = suite.run(|step| progress.step(step))?;
-    let tables = format!(
-        "{}\nAgainst what is required\n{}\n{}{}",
-        region::times(&report),
-        region::requirements(&report),
-        region::facts(),
-        SuiteTable::of(&report, region::SUITE, &baseline).losses(),
-    );
-    Ok((tables, report))
+    Ok((region::tables(&request, &report), report))
 }

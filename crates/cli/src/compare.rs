@@ -2,8 +2,9 @@
 
 use crate::common::{Failure, Progress, allocators, choose};
 use crate::options::{Options, time};
-use crate::output::{Json, finish, legend, say};
+use crate::output::{Output, finish, legend, say};
 use allod_lab::compare::{self, Request};
+use allod_lab::gate::Sought;
 use allod_lab::program;
 use allod_lab::subject::SYSTEM;
 use std::ffi::OsString;
@@ -52,6 +53,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if options.list {
         return say(&legend(&allocators(options)));
     }
+    options.share(&args.program[..1])?;
     let program = program::find(&args.program[0])?;
     if let Some(why) = program::out_of_reach(&program) {
         return Err(format!("{why}; there is nothing to compare").into());
@@ -71,10 +73,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         show_output: args.show_output,
         counting: options.instructions,
     };
-    let json = Json::open(options.json.as_deref())?;
+    let workload = Some(compare::command_line(request.program, request.arguments));
+    let suite = if options.instructions { compare::INSTRUCTIONS } else { compare::WALL };
+    let output = Output::open(options, &Sought { suites: &[suite], workload })?;
     let progress = Progress::begin()?;
     let report = compare::run(&request, |step| progress.step(step))?;
     drop(progress);
     let tables = format!("{}\n{}", compare::table(&request, &report), legend(&subjects));
-    finish(&report, &tables, json)
+    finish(&report, &tables, output)
 }

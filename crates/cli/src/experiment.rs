@@ -3,12 +3,13 @@
 use crate::common::{Failure, Progress, allocators};
 use crate::compare::variable;
 use crate::options::{Options, time};
-use crate::output::{Json, finish, say};
+use crate::output::{Output as Results, finish, say};
 use allod_lab::builds::{Builds, Built, default_cache, git};
 use allod_lab::compare::Program;
 use allod_lab::experiment::{
     self, Design, Level, Parts, Prepared, Request, SHIPPED, Shipped, Variants, Work,
 };
+use allod_lab::gate::Sought;
 use allod_lab::heap::{self, Entry};
 use allod_lab::model::{Arm, Metric, Report};
 use allod_lab::process::{Output, interrupt};
@@ -129,7 +130,8 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
     let subjects = allocators(options);
     let parts = Parts { subjects: &subjects, builds: builds.as_ref(), program };
     let prepared = design.prepare(&parts).map_err(Failure::usage)?;
-    let json = Json::open(options.json.as_deref())?;
+    let sought = Sought { suites: &[experiment::SUITE], workload: None };
+    let results = Results::open(options, &sought)?;
     let progress = Progress::begin()?;
     let (arms, built) = arms(setup, prepared, builds.as_ref(), &progress)?;
     let result =
@@ -163,7 +165,7 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
         built.iter().for_each(|b| builds.discard(b));
     }
     let report = report?;
-    finish(&report, &experiment::tables(&report), json)?;
+    finish(&report, &experiment::tables(&report), results)?;
     whole(&report)
 }
 

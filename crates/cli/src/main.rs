@@ -9,6 +9,8 @@ mod common;
 mod compare;
 mod experiment;
 mod help;
+mod history;
+mod keep;
 mod matrix;
 mod options;
 mod output;
@@ -40,6 +42,7 @@ enum Command {
     Matrix(Box<matrix::Args>),
     #[command(subcommand)]
     Bench(bench::Suite),
+    History(history::Args),
     Help(help::Args),
     /// List the files that belong to the command
     #[command(hide = true)]
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Ab(args) => ab::run(&args),
         Command::Matrix(args) => matrix::run(&args),
         Command::Bench(suite) => bench::run(&suite),
+        Command::History(args) => history::run(&args),
         Command::Help(args) => help::run(&args, Cli::command()),
         Command::Parts => parts::run(),
     };

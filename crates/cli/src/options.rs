@@ -1,11 +1,18 @@
 //! The options of every command that measures.
 
 use crate::common::Failure;
+use crate::keep::Keep;
+use allod_lab::Shard;
 use allod_lab::driver::{Rule, fresh_seed};
 use allod_lab::stats::FEWEST;
 use allod_lab::subject::{Candidate, parse_peer};
 use std::path::PathBuf;
 use std::time::Duration;
+
+const AGAINST: &str = "\
+Fail when something became worse since an earlier run: the number of a run of the store, a branch (the \
+newest run at its commit), or a report that --json wrote. Exit code 1: worse by more than --threshold. \
+3: it can neither be shown nor ruled out";
 
 /// What to measure, how long, against what, and where the results go.
 #[derive(clap::Args)]
@@ -44,6 +51,14 @@ pub struct Options {
     /// Write the results and every single observation to a file as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub keep: Keep,
+    /// Measure only this share of the workloads, such as 2/5; `allod history merge` joins the shares
+    #[arg(long, value_name = "NUMBER/SHARES")]
+    pub shard: Option<Shard>,
+    /// Fail when something became worse since a run, the newest run of a branch's commit, or a report
+    #[arg(long, value_name = "RUN|BRANCH|FILE.json", long_help = AGAINST)]
+    pub against: Option<String>,
     /// Less work and fewer rounds, for a first look
     #[arg(long)]
     pub quick: bool,
@@ -69,14 +84,26 @@ impl Options {
         self.seed.unwrap_or_else(fresh_seed)
     }
 
-    /// Refuses `--instructions` where a subject is only a part of its process.
+    /// The workloads that are to be measured of these: all, or a share.
+    pub fn share<T: Clone>(&self, workloads: &[T]) -> Result<Vec<T>, Failure> {
+        let Some(shard) = self.shard else { return Ok(workloads.to_vec()) };
+        let share = shard.of(workloads);
+        match share.is_empty() {
+            false => Ok(share),
+            true => Err(Failure::usage(format!(
+                "--shard {shard}: there is nothing left to measure, since whole workloads are shared out \
+                 and there are {} here",
+                workloads.len()
+            ))),
+        }
+    }
+
+    /// Refuses `--instructions` where nothing is counted.
     pub fn without_instructions(&self) -> Result<(), Failure> {
         match self.instructions {
             false => Ok(()),
             true => Err(Failure::usage(
-                "--instructions counts those of whole processes: `allod compare` and `allod bench heap` \
-                 have it"
-                    .into(),
+                "--instructions: `allod compare` and `allod bench` have it".into(),
             )),
         }
     }

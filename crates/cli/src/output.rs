@@ -1,8 +1,15 @@
-//! Where results go: standard output first, then a file.
+//! Where results go: standard output first, then a file and the store.
 
 use crate::common::Failure;
+use crate::keep;
+use crate::options::Options;
+use allod_lab::Shard;
+use allod_lab::Tree;
+use allod_lab::gate::{self, Finding, Gate, Reference, Sought};
+use allod_lab::inprocess::child_of;
 use allod_lab::model::Report;
 use allod_lab::notes::notes;
+use allod_lab::store::Store;
 use allod_lab::subject::Subject;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -24,9 +31,36 @@ pub fn legend(subjects: &[Subject]) -> String {
     subjects.iter().map(|s| format!("  {:width$}  {}\n", s.name, s.origin)).collect()
 }
 
-/// The file of `--json`, opened before anything is measured: who waits an hour for results should not
-/// learn then that they cannot be written.
-pub struct Json(Option<Opened>);
+/// Everything that results go to beside standard output, opened before anything is measured: who waits an
+/// hour for results should not learn then that they cannot be written.
+pub struct Output {
+    json: Json,
+    store: Option<Store>,
+    shard: Option<Shard>,
+    against: Option<Reference>,
+    threshold: f64,
+}
+
+impl Output {
+    /// Opens what the options name; `--against` finds an earlier run of what is sought.
+    pub fn open(options: &Options, sought: &Sought) -> Result<Self, Failure> {
+        let place = options.keep.place();
+        let against = options.against.as_ref().map(|text| {
+            let store = || keep::open_to_read(&place).map_err(|failure| failure.message);
+            Reference::find(text, sought, store).map_err(Failure::usage)
+        });
+        let against = against.filter(|_| child_of().is_none()).transpose()?;
+        let json = Json::open(options.json.as_deref())?;
+        let store = keep::open_before(&place)?;
+        // The commit that is measured is the one from which the measurement began.
+        Tree::here();
+        let (shard, threshold) = (options.shard, options.threshold);
+        Ok(Self { json, store, shard, against, threshold })
+    }
+}
+
+/// The file of `--json`.
+struct Json(Option<Opened>);
 
 struct Opened {
     path: PathBuf,
@@ -37,7 +71,7 @@ struct Opened {
 
 impl Json {
     /// Opens the file, if there is to be one. What is in it stays until there is something new.
-    pub fn open(path: Option<&Path>) -> Result<Self, Failure> {
+    fn open(path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self(None)) };
         let new = OpenOptions::new().write(true).create_new(true).open(path);
         let opened = match new {
@@ -71,18 +105,57 @@ impl Drop for Json {
     }
 }
 
-/// Prints the tables and what one must know about them, then writes the file. A measurement that was
-/// stopped ends the command with 130, as a signal would.
-pub fn finish(report: &Report, tables: &str, json: Json) -> Result<(), Failure> {
+/// Prints the tables and what one must know about them, then writes the file and keeps the run. What
+/// cannot be written is said at the end and costs nothing else. A measurement that was stopped ends
+/// the command with 130, as a signal would.
+pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failure> {
     if report.provenance.stopped && report.results.is_empty() {
         return Err(stopped("stopped before the first round was over; there is nothing to show"));
     }
-    say(&format!("{tables}\n{}", notes(report)))?;
-    json.write(report)?;
+    let mut report = report.clone();
+    report.provenance.shard = output.shard;
+    say(&format!("{tables}\n{}", notes(&report)))?;
+    let written = [output.json.write(&report), keep(&report, output.store)];
+    let gate = output.against.map_or(Ok(()), |then| judge(&then, &report, output.threshold));
+    if let Some(why) = all_of(written) {
+        return Err(why);
+    }
     match report.provenance.stopped {
         true => Err(stopped("stopped before it was finished")),
-        false => Ok(()),
+        false => gate,
     }
+}
+
+/// Says what became worse since an earlier run.
+fn judge(then: &Reference, now: &Report, threshold: f64) -> Result<(), Failure> {
+    let gate = Gate::judge(&then.report, now, threshold);
+    say(&format!("\n{}", gate::page(&gate, &then.name, threshold)))?;
+    let exit_code = match gate.finding() {
+        Finding::Fine => return Ok(()),
+        Finding::Regression => 1,
+        Finding::Undecided => 3,
+    };
+    let message = match exit_code {
+        1 => format!("worse than {}", then.name),
+        _ => format!("whether this is worse than {} is not decided", then.name),
+    };
+    Err(Failure { exit_code, message })
+}
+
+/// Keeps a run, and says under which number.
+fn keep(report: &Report, store: Option<Store>) -> Result<(), Failure> {
+    let Some(mut store) = store else { return Ok(()) };
+    let run = store
+        .save(report)
+        .map_err(|why| format!("this run is not kept: {why}; the tables above are whole"))?;
+    say(&format!("Kept as run {run}: `allod history show {run}`.\n"))
+}
+
+/// One failure of several, if there are any.
+fn all_of(done: [Result<(), Failure>; 2]) -> Option<Failure> {
+    let failures: Vec<String> =
+        done.into_iter().filter_map(|done| done.err().map(|why| why.message)).collect();
+    (!failures.is_empty()).then(|| failures.join("\nallod: ").into())
 }
 
 fn stopped(message: &str) -> Failure {

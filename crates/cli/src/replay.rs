@@ -2,7 +2,8 @@
 
 use crate::common::{Failure, Progress, allocators, choose};
 use crate::options::Options;
-use crate::output::{Json, finish, legend, say};
+use crate::output::{Output, finish, legend, say};
+use allod_lab::gate::Sought;
 use allod_lab::replay::{self, Replay, Request};
 use allod_lab::subject::SYSTEM;
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return say(&legend(&allocators(options)));
     }
     options.without_instructions()?;
-    let replays = Replay::all(&args.traces, args.verify)?;
+    let replays = Replay::all(&options.share(&args.traces)?, args.verify)?;
     let baseline = options.baseline.as_deref().unwrap_or(SYSTEM);
     let (subjects, baseline) = choose(&allocators(options), &options.only, baseline)?;
     let request = Request {
@@ -43,10 +44,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         seed: options.seed(),
         threshold: options.threshold,
     };
-    let json = Json::open(options.json.as_deref())?;
+    let output = Output::open(options, &Sought { suites: &[replay::SUITE], workload: None })?;
     let progress = Progress::begin()?;
     let report = replay::run(&request, |step| progress.step(step))?;
     drop(progress);
     let tables = replay::tables(&request, &report);
-    finish(&report, &format!("{tables}{}", legend(&subjects)), json)
+    finish(&report, &format!("{tables}{}", legend(&subjects)), output)
 }

@@ -3,9 +3,10 @@
 //!
 //!     cargo run --example readme_table -- results.json README.md
 
+use allod_lab::heap::EXTREMES;
 use allod_lab::model::Report;
 use allod_lab::table::{digits, nanoseconds};
-use allod_lab::views::GEOMETRIC_MEAN;
+use allod_lab::views::{GEOMETRIC_MEAN, mean_without};
 
 const START: &str = "<!-- heap table -->\n";
 const END: &str = "<!-- end of heap table -->";
@@ -51,7 +52,8 @@ fn markdown(report: &Report) -> String {
     subjects.sort_by_key(|s| *s != "allod");
     let mut text = format!("| | {} | {baseline} |\n", subjects.join(" | "));
     text += &format!("| --- |{}\n", " ---: |".repeat(subjects.len() + 1));
-    for w in workloads.into_iter().chain([GEOMETRIC_MEAN]) {
+    let without = mean_without(EXTREMES);
+    for w in workloads.into_iter().chain([GEOMETRIC_MEAN, &without]) {
         let ratios: Vec<String> = subjects
             .iter()
             .map(|s| match report.comparison("heap", w, s) {

@@ -44,10 +44,12 @@
 //! - [`driver`] measures: it interleaves the arms, repeats, and stops when enough is known;
 //! - [`stats`] judges: intervals, ratios, verdicts; [`views`] makes results of observations;
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
-//! - [`compare`] measures any program on every allocator, [`heap`], [`frame`] and [`region`] are suites of
-//!   workloads, [`inprocess`] makes a suite of any functions;
+//! - [`compare`] measures any program on every allocator, [`heap`] is a suite of workloads, [`inprocess`]
+//!   makes a suite of any functions;
 //! - [`experiment`] measures every combination of some factors, and says what each does and what they do
 //!   together;
+//! - [`store`] keeps every run in one file, [`history`] shows what is in it, and [`gate`]
+//!   finds out whether something became worse since;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
 //! - [`suite_table`] and [`table`] print, with [`notes`] below.
 
@@ -56,8 +58,9 @@ pub mod compare;
 pub mod driver;
 pub mod experiment;
 pub mod files;
-pub mod frame;
+pub mod gate;
 pub mod heap;
+pub mod history;
 pub mod inprocess;
 pub mod machine;
 pub mod model;
@@ -65,15 +68,22 @@ pub mod names;
 pub mod notes;
 pub mod process;
 pub mod program;
-pub mod region;
 pub mod replay;
 pub mod rng;
+mod shard;
+mod shown;
 pub mod stats;
+pub mod store;
 pub mod subject;
 pub mod suite_table;
 pub mod table;
 pub mod trace_tables;
+mod tree;
 pub mod views;
+
+pub use shard::Shard;
+pub use shown::Shown;
+pub use tree::Tree;
 
 /// One step of a long measurement, for a progress bar.
 #[derive(Clone, Copy, Debug)]

@@ -18,6 +18,9 @@ pub struct Machine {
     pub memory_kib: u64,
     /// When the kernel backs memory with huge pages by itself: `always`, `madvise` or `never`.
     pub huge_pages: String,
+    /// How the processor's clock is chosen, such as `performance`.
+    #[serde(default)]
+    pub governor: String,
 }
 
 impl Machine {
@@ -39,6 +42,7 @@ impl Machine {
                 .nth(1)
                 .unwrap_or_default()
                 .into(),
+            governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").trim().into(),
         }
     }
 }

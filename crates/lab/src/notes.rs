@@ -3,6 +3,7 @@
 use crate::model::{Report, metric};
 use crate::process::COUNTERS;
 use crate::stats::FEWEST;
+use crate::suite_table::{CROWDED, crowded};
 use std::fmt::Write;
 
 /// Sentences for the end of the tables: too few rounds, a stop, disturbances, what could not be
@@ -17,6 +18,14 @@ pub fn notes(report: &Report) -> String {
     let counted = report.observations.iter().any(|o| o.metric.name == metric::EXECUTED.name);
     if counted {
         return text;
+    }
+    if crowded(report).next().is_some() {
+        let _ = writeln!(
+            text,
+            "{} more threads than this machine's {} processors: they wait for each other.",
+            CROWDED.trim(),
+            report.machine.cores
+        );
     }
     if (1..FEWEST).contains(&rounds) {
         let _ = writeln!(
@@ -56,6 +65,9 @@ mod tests {
     fn a_reader_is_told_what_limits_the_result() {
         let mut report = tests::report(&[("a", "base", &TIME, 4.0)]);
         report.observations.truncate(5);
+        let threads = [("a", "base", &metric::THREADS, 3.0)];
+        report.observations.extend(tests::report(&threads).observations);
+        report.machine.cores = 2;
         let against = Against { arms: &["base"], baseline: "base", apart: None, threshold: 0.01 };
         View::new("heap", ["a"], &TIME).add_to(&mut report, against);
         report.provenance.stopped = true;
@@ -68,6 +80,7 @@ mod tests {
             "In 3 rounds",
             "2 were repeated, 1 kept",
             "Hardware counters are not to be had",
+            "† more threads than this machine's 2 processors",
             "--seed 1",
         ] {
             assert!(text.contains(words), "{words} in {text}");

@@ -1,9 +1,19 @@
 //! The tables that a suite prints: workloads down, subjects across.
 
-use crate::model::{Failure, Report};
+use crate::model::{Failure, Report, metric};
 use crate::stats::geometric_mean;
 use crate::table::{Table, digits, mebibytes, nanoseconds};
-use crate::views::{GEOMETRIC_MEAN, View};
+use crate::views::{GEOMETRIC_MEAN, View, mean_without};
+
+/// The mark of a workload with more threads than the machine has processors: its threads wait for
+/// each other, whatever the allocator does.
+pub const CROWDED: &str = " †";
+
+/// The workloads with more threads than the machine has processors.
+pub fn crowded(report: &Report) -> impl Iterator<Item = &str> {
+    let of_threads = report.observations.iter().filter(|o| o.metric == metric::THREADS);
+    of_threads.filter(|o| o.value > report.machine.cores as f64).map(|o| o.workload.as_str())
+}
 
 /// One suite of a report, as tables show it.
 #[derive(Clone, Debug)]
@@ -78,7 +88,8 @@ impl<'a> SuiteTable<'a> {
             Some(geometric_mean(&peaks?))
         };
         if self.workloads.len() > 1 {
-            table.row(self.line("geometric mean", mean, mebibytes, true));
+            let name = format!("geometric mean of {} rows", self.rows_of_mean());
+            table.row(self.line(&name, mean, mebibytes, true));
             let peaks = View::peak_suite(self.suite);
             let name = format!("times leaner than {}", self.baseline);
             table.row(self.ratio_line(&peaks, &name, GEOMETRIC_MEAN));
@@ -86,27 +97,55 @@ impl<'a> SuiteTable<'a> {
         table
     }
 
-    /// Times faster than the baseline, with the geometric mean and its interval; `+` marks GO, `-`
-    /// NO-GO and `=` EQUIVALENT.
+    /// Times faster than the baseline, with the geometric means, over how many rows they are, and
+    /// their intervals; `+` marks GO, `-` NO-GO and `=` EQUIVALENT.
     pub fn ratios(&self) -> Table {
         let mut table = self.ratio_rows();
         if self.workloads.len() > 1 {
-            table.row(self.ratio_line(self.suite, "geometric mean", GEOMETRIC_MEAN));
-            let interval = |subject: &&str| {
-                let c = self.report.comparison(self.suite, GEOMETRIC_MEAN, subject);
-                c.map_or(String::new(), |c| format!("{:.2}–{:.2} ", c.ci95[0], c.ci95[1]))
-            };
-            let cells = self.subjects.iter().map(interval);
-            table.row(std::iter::once("  95 % interval".to_owned()).chain(cells));
+            let name = format!("geometric mean of {} rows", self.rows_of_mean());
+            self.mean_lines(&mut table, &name, GEOMETRIC_MEAN);
+            for (mean, without) in self.means_without() {
+                self.mean_lines(&mut table, &format!("  without {without}"), mean);
+            }
         }
         table
+    }
+
+    /// How many rows a mean is over: those that the baseline took part in.
+    fn rows_of_mean(&self) -> usize {
+        let of_suite = self.report.results.iter().filter(|r| r.suite == self.suite);
+        of_suite.filter(|r| r.subject == self.baseline).count()
+    }
+
+    /// The means that leave rows out, and which rows these are.
+    fn means_without(&self) -> Vec<(&str, String)> {
+        let without = mean_without(&[]);
+        let mut found: Vec<(&str, String)> = Vec::new();
+        for c in self.report.comparisons.iter().filter(|c| c.suite == self.suite) {
+            if let Some(rows) = c.workload.strip_prefix(&without)
+                && found.iter().all(|(mean, _)| *mean != c.workload)
+            {
+                found.push((&c.workload, rows.replace(',', ", ")));
+            }
+        }
+        found
+    }
+
+    fn mean_lines(&self, table: &mut Table, name: &str, mean: &str) {
+        table.row(self.ratio_line(self.suite, name, mean));
+        let interval = |subject: &&str| {
+            let c = self.report.comparison(self.suite, mean, subject);
+            c.map_or(String::new(), |c| format!("{:.2}–{:.2} ", c.ci95[0], c.ci95[1]))
+        };
+        let cells = self.subjects.iter().map(interval);
+        table.row(std::iter::once("    95 % interval".to_owned()).chain(cells));
     }
 
     /// Times faster than the baseline, row by row: for rows that have no meaning as a mean.
     pub fn ratio_rows(&self) -> Table {
         let mut table = Table::new([""].iter().chain(&self.subjects).copied());
         for w in &self.workloads {
-            table.row(self.ratio_line(self.suite, w, w));
+            table.row(self.named(w, self.ratio_line(self.suite, w, w)));
         }
         table
     }
@@ -134,9 +173,17 @@ impl<'a> SuiteTable<'a> {
         let floor = self.floor.iter().filter(|_| with_floor);
         let mut table = Table::new([""].iter().chain(&self.subjects).chain(floor).copied());
         for w in &self.workloads {
-            table.row(self.line(w, |s| value(w, s), &show, with_floor));
+            table.row(self.named(w, self.line(w, |s| value(w, s), &show, with_floor)));
         }
         table
+    }
+
+    /// A workload's line, marked where it has more threads than the machine has processors.
+    fn named(&self, workload: &str, mut line: Vec<String>) -> Vec<String> {
+        if crowded(self.report).any(|w| w == workload) {
+            line[0] += CROWDED;
+        }
+        line
     }
 
     /// Whether a failure is one of this suite, or of the one that it is a view of.
@@ -223,7 +270,41 @@ mod tests {
         let report = report();
         let table = SuiteTable::of(&report, "heap", "base").ratios().to_string();
         let lines: Vec<String> = table.lines().skip(2).map(squeeze).collect();
-        assert_eq!(lines, ["a 1 2.00+", "b 1 lost", "geometric mean 1 lost", "95 % interval"]);
+        let mean = "geometric mean of 2 rows 1 lost";
+        assert_eq!(lines, ["a 1 2.00+", "b 1 lost", mean, "95 % interval"]);
+    }
+
+    #[test]
+    fn threads_beyond_the_processors_are_marked() {
+        let mut report = report();
+        let threads = [("a", "base", &metric::THREADS, 4.0), ("b", "base", &metric::THREADS, 2.0)];
+        report.observations.extend(tests::report(&threads).observations);
+        report.machine.cores = 2;
+        let table = SuiteTable::of(&report, "heap", "base");
+        for lines in [table.time(), table.ratio_rows(), table.memory()].map(|t| t.to_string()) {
+            let marked: Vec<&str> = lines.lines().filter(|l| l.contains('†')).collect();
+            assert!(marked.len() == 1 && marked[0].starts_with("a †"), "{lines}");
+        }
+        report.machine.cores = 4;
+        assert!(!SuiteTable::of(&report, "heap", "base").time().to_string().contains('†'));
+    }
+
+    #[test]
+    fn a_mean_says_over_which_rows_it_is() {
+        let time = TIME;
+        let both = ["a", "b", "far"]
+            .map(|row| [(row, "base", &time, 4.0), (row, "fast", &time, 2.0)])
+            .concat();
+        let mut report = tests::report(&both);
+        let against =
+            Against { arms: &["base", "fast"], baseline: "base", apart: None, threshold: 0.01 };
+        let view = View::new("heap", ["a", "b", "far"], &TIME).with_extremes(&["far"]);
+        view.add_to(&mut report, against);
+        let table = SuiteTable::of(&report, "heap", "base").ratios().to_string();
+        let lines: Vec<String> = table.lines().skip(5).map(squeeze).collect();
+        let interval = "95 % interval 2.00–2.00";
+        let means = ["geometric mean of 3 rows 1 2.00+", "without far 1 2.00+"];
+        assert_eq!(lines, [means[0], interval, means[1], interval]);
     }
 
     #[test]

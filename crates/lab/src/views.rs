@@ -5,13 +5,27 @@
 //! are the other way round, metrics of one workload.
 
 use crate::model::{Comparison, Metric, Report, ResultRow, metric, pairs, values};
+use crate::shown::Shown;
 use crate::stats;
+use serde::{Deserialize, Serialize};
 
 /// The name under which the geometric mean over a suite's rows is reported.
 pub const GEOMETRIC_MEAN: &str = "geometric-mean";
 
+/// The name of the mean that leaves some rows out.
+///
+/// ```
+/// use allod_lab::views::{GEOMETRIC_MEAN, mean_without};
+/// assert_eq!(mean_without(&["one", "other"]), "geometric-mean-without-one,other");
+/// assert!(mean_without(&["one"]).starts_with(GEOMETRIC_MEAN));
+/// ```
+pub fn mean_without(rows: &[&str]) -> String {
+    format!("{GEOMETRIC_MEAN}-without-{}", rows.join(","))
+}
+
 /// What a view says beside the rows themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ratios {
     /// Nothing.
     None,
@@ -19,10 +33,13 @@ pub enum Ratios {
     Rows,
     /// Every row against the baseline, and their geometric mean.
     RowsAndMean,
+    /// The same, and the mean without these rows: those whose ratios are so far out that they would
+    /// speak for all others.
+    RowsAndMeans(Vec<String>),
 }
 
 /// A suite of results.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
     /// The suite's name.
     pub suite: String,
@@ -63,6 +80,11 @@ impl View {
         }
     }
 
+    /// The mean is given without these rows, too, where they ran and others did.
+    pub fn with_extremes(self, rows: &[&str]) -> Self {
+        Self { ratios: Ratios::RowsAndMeans(rows.iter().map(|&row| row.into()).collect()), ..self }
+    }
+
     /// The comparisons of peak memory, which say how many times leaner an arm is. The peaks themselves
     /// stand beside the times, in `peak_rss_kib`.
     pub fn peaks<'a>(suite: &str, workloads: impl IntoIterator<Item = &'a str>) -> Self {
@@ -76,6 +98,7 @@ impl View {
 
     /// Adds the view to a report that has the observations.
     pub fn add_to(&self, report: &mut Report, against: Against) {
+        report.views.push(Shown::of(self, report, against));
         if self.results {
             for row in &self.rows {
                 let results = against.arms.iter().filter_map(|arm| self.result(report, row, arm));
@@ -133,12 +156,27 @@ impl View {
             let (costs, own) = pairs(&report.observations, workload, [base, arm], metric);
             found.push(comparison(name, base, stats::compare(&costs, &own, threshold)));
             if base == against.baseline {
-                logs.push(stats::log_ratios(&costs, &own));
+                logs.push((name.as_str(), stats::log_ratios(&costs, &own)));
             }
         }
-        if self.ratios == Ratios::RowsAndMean && logs.len() > 1 && !lost {
-            let mean = stats::geometric(&logs, threshold);
-            found.push(comparison(GEOMETRIC_MEAN, against.baseline, mean));
+        let without: &[String] = match &self.ratios {
+            Ratios::RowsAndMeans(rows) => rows,
+            Ratios::RowsAndMean => &[],
+            Ratios::None | Ratios::Rows => return found,
+        };
+        let mean = |left_out: &[&str]| {
+            let rows = logs.iter().filter(|(name, _)| !left_out.contains(name));
+            let rows: Vec<Vec<f64>> = rows.map(|(_, logs)| logs.clone()).collect();
+            (rows.len() > 1 && !lost).then(|| stats::geometric(&rows, threshold))
+        };
+        if let Some(ratio) = mean(&[]) {
+            found.push(comparison(GEOMETRIC_MEAN, against.baseline, ratio));
+        }
+        let without = without.iter().map(String::as_str);
+        let without: Vec<&str> =
+            without.filter(|row| logs.iter().any(|(name, _)| name == row)).collect();
+        if let Some(ratio) = mean(&without).filter(|_| !without.is_empty()) {
+            found.push(comparison(&mean_without(&without), against.baseline, ratio));
         }
         found
     }
@@ -221,6 +259,25 @@ pub(crate) mod tests {
         assert!(close(ratio(GEOMETRIC_MEAN), 2.0) && close(ratio("b"), 4.0));
         assert_eq!(report.results.len(), 4);
         assert_eq!(report.rounds(), 6);
+    }
+
+    #[test]
+    fn the_mean_is_given_with_and_without_extreme_rows() {
+        let times = [("a", 2.0), ("b", 2.0), ("far", 64.0)];
+        let time = metric::TIME;
+        let both =
+            times.map(|(row, ratio)| [(row, "base", &time, ratio), (row, "fast", &time, 1.0)]);
+        let mut report = report(&both.concat());
+        let view = |rows: &'static [&'static str]| {
+            View::new("heap", ["a", "b", "far"], &metric::TIME).with_extremes(rows)
+        };
+        view(&["far", "not run"]).add_to(&mut report, ALL);
+        let ratio = |row: &str| report.comparison("heap", row, "fast").map(|c| c.ratio);
+        assert!(close(ratio(GEOMETRIC_MEAN).unwrap(), 256f64.cbrt()));
+        assert!(close(ratio(&mean_without(&["far"])).unwrap(), 2.0));
+        report.comparisons.clear();
+        view(&["not run"]).add_to(&mut report, ALL);
+        assert_eq!(report.comparisons.len(), 4, "{:?}", report.comparisons);
     }
 
     #[test]

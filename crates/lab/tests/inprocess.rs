@@ -6,12 +6,15 @@ use allod_lab::inprocess::{Bench, child_of};
 use allod_lab::model::{Report, metric, values};
 use std::hint::black_box;
 
-const TESTS: [(&str, fn()); 5] = [
+const TESTS: [(&str, fn()); 8] = [
     ("thirty_times_the_work_takes_many_times_the_time", thirty_times),
     ("a_subject_that_computes_something_else_has_failed", other_work),
     ("a_crash_loses_a_row_and_not_the_run", crash),
     ("a_subject_that_ends_the_program_printed_no_result", no_result),
     ("every_sample_is_a_process_of_its_own", own_process),
+    ("threads_are_told_and_groups_have_quantiles", groups),
+    ("instructions_of_the_timed_parts_are_counted_and_no_others", counted),
+    ("a_count_leaves_out_workloads_of_several_threads", uncounted),
 ];
 
 fn main() {
@@ -92,4 +95,77 @@ fn own_process() {
     for metric in [metric::TIME, metric::PEAK, metric::WALL] {
         assert_eq!(values(&report.observations, "w", "counts", &metric).len(), 6);
     }
+}
+
+fn groups() {
+    let mut bench = Bench::new(TESTS[5].0);
+    for (subject, n) in [("short", 10), ("long", 10_000)] {
+        bench.add_timed("latency", subject, 2000, move |timer| {
+            (0..100).for_each(|_| {
+                timer.time(|| spin(n));
+                timer.group();
+            });
+            0
+        });
+    }
+    bench.uses_threads("latency", 2);
+    let report = run(bench);
+    let suite = format!("{}-latency", TESTS[5].0);
+    let quantile = |q, subject| report.result(&suite, q, subject).expect(q).summary.median;
+    for subject in ["short", "long"] {
+        let all = ["p50", "p99", "p99.9", "p99.99", "longest"].map(|q| quantile(q, subject));
+        assert!(all[0] > 0.0 && all.is_sorted(), "{subject}: {all:?}");
+    }
+    assert!(quantile("p50", "long") > 50.0 * quantile("p50", "short"));
+    let ratio = report.comparison(&suite, "p50", "long").expect("both have quantiles").ratio;
+    assert!(ratio < 0.1, "{ratio}");
+    assert_eq!(values(&report.observations, "latency", "long", &metric::THREADS), [2.0; 6]);
+}
+
+/// `n` additions in a loop that stays a loop, whatever it is inlined into.
+#[inline(never)]
+fn additions(n: u64) -> u64 {
+    (0..n).fold(0, |sum, i| black_box(sum + i))
+}
+
+fn counted() {
+    let mut bench = Bench::new(TESTS[6].0);
+    for (subject, n) in [("once", 1000), ("twice", 2000)] {
+        bench.add_timed("sum", subject, 1000, move |timer| {
+            // Preparation that is many times the work.
+            black_box(additions(100_000));
+            timer.time(|| black_box(additions(n)));
+            0
+        });
+        bench.add_timed("in-parts", subject, 1000, move |timer| {
+            (0..n / 100).for_each(|_| {
+                timer.time(|| black_box(additions(100)));
+            });
+            0
+        });
+        bench.add_timed("nothing", subject, 1000, move |timer| {
+            (0..n).for_each(|_| timer.time(|| ()));
+            0
+        });
+    }
+    let report = bench.counting(true).run(|_| {}).expect("the laboratory is whole");
+    assert_eq!(report.failures, []);
+    let suite = allod_lab::inprocess::instructions_suite(TESTS[6].0);
+    let count = |w, s| report.result(&suite, w, s).expect("it was counted").summary.median;
+    for workload in ["sum", "in-parts"] {
+        let (once, twice) = (count(workload, "once"), count(workload, "twice"));
+        assert!((2.0..20.0).contains(&once), "a few an addition: {workload} {once}");
+        assert!((twice / once - 2.0).abs() < 0.02, "{workload}: {once} {twice}");
+    }
+    assert!(count("nothing", "twice") < 0.01, "{}", count("nothing", "twice"));
+}
+
+fn uncounted() {
+    let mut bench = Bench::new(TESTS[7].0);
+    bench.add("one", "a", 1, || additions(10));
+    bench.add("several", "a", 1, || additions(10));
+    bench.uses_threads("several", 2);
+    let report = bench.counting(true).run(|_| {}).expect("the laboratory is whole");
+    let counted: Vec<&str> = report.results.iter().map(|r| r.workload.as_str()).collect();
+    assert_eq!((counted, report.failures), (vec!["one"], vec![]));
 }

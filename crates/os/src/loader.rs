@@ -5,46 +5,57 @@
 
 use core::ffi::{CStr, c_void};
 
+/// The address of a weak symbol from the global offset table, null where nobody defines it.
+#[cfg(target_arch = "x86_64")]
+macro_rules! weak_address {
+    ($symbol:literal) => {{
+        let address: *mut c_void;
+        // SAFETY: reads a word of the table.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $symbol),
+                concat!("mov {p}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
+                p = out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }};
+}
+
+/// The same on aarch64.
+#[cfg(target_arch = "aarch64")]
+macro_rules! weak_address {
+    ($symbol:literal) => {{
+        let address: *mut c_void;
+        // SAFETY: reads a word of the table.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $symbol),
+                concat!("adrp {p}, :got:", $symbol),
+                concat!("ldr {p}, [{p}, :got_lo12:", $symbol, "]"),
+                p = out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }};
+}
+
+/// Elsewhere there is none.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+macro_rules! weak_address {
+    ($symbol:literal) => {
+        core::ptr::null_mut()
+    };
+}
+
 /// Defines a function that gives the address of a symbol of the C library, null where it has none.
 macro_rules! weak_symbol {
     ($(#[$doc:meta])* $vis:vis fn $name:ident = $symbol:literal) => {
         $(#[$doc])*
-        #[cfg(target_arch = "x86_64")]
         $vis fn $name() -> *mut c_void {
-            let address: *mut c_void;
-            // SAFETY: reads the address of a weak symbol from the global offset table.
-            unsafe {
-                core::arch::asm!(
-                    concat!(".weak ", $symbol),
-                    concat!("mov {p}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
-                    p = out(reg) address,
-                    options(pure, readonly, nostack, preserves_flags),
-                );
-            }
-            address
-        }
-
-        $(#[$doc])*
-        #[cfg(target_arch = "aarch64")]
-        $vis fn $name() -> *mut c_void {
-            let address: *mut c_void;
-            // SAFETY: reads the address of a weak symbol from the global offset table.
-            unsafe {
-                core::arch::asm!(
-                    concat!(".weak ", $symbol),
-                    concat!("adrp {p}, :got:", $symbol),
-                    concat!("ldr {p}, [{p}, :got_lo12:", $symbol, "]"),
-                    p = out(reg) address,
-                    options(pure, readonly, nostack, preserves_flags),
-                );
-            }
-            address
-        }
-
-        $(#[$doc])*
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        $vis fn $name() -> *mut c_void {
-            core::ptr::null_mut()
+            weak_address!($symbol)
         }
     };
 }
@@ -61,7 +72,6 @@ weak_symbol! {
     /// `dladdr`, where programs are linked dynamically.
     fn dladdr = "dladdr"
 }
-
 weak_symbol! {
     /// `dlsym`, where programs are linked dynamically.
     fn dlsym = "dlsym"

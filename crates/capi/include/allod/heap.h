@@ -165,6 +165,9 @@ typedef struct allod_stats {
     uint64_t source_locks;     /* times the lock of the span source was taken */
     uint64_t pool_locks;       /* times the lock of the pool of parcels was taken */
     uint64_t lock_waits;       /* times a thread went to sleep on any lock of Allod's */
+    uint64_t huge_pages;       /* made so far */
+    uint64_t turns;            /* of giving memory back, so far */
+    uint64_t heaps_looked_at;  /* in these turns */
 } allod_stats;
 
 /* Fills `*stats`, whose record_size must be set to sizeof(allod_stats) first; a library older than the

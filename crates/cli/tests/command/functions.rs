@@ -8,7 +8,7 @@ fn functions_are_measured_in_processes_of_their_own() {
     let arguments = ["bench", "frame", "--quick", "--only", "physics,allod,malloc"];
     let output = run(&[&arguments[..], &["--json", file.name()]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
-    for word in ["physics", "bumpalo", "Promises", "Times faster"] {
+    for word in ["physics", "bumpalo", "What is required", "Times faster", "Memory by component"] {
         assert!(stdout(&output).contains(word), "{word} in {}", stdout(&output));
     }
     let report = file.json();
@@ -38,6 +38,47 @@ fn a_region_workload_without_the_baseline_is_compared_with_its_first_subject() {
     };
     assert_eq!(baseline("region-lifecycle"), Some("typed"));
     assert_eq!(baseline("tether"), Some("guard"));
+}
+
+#[test]
+fn means_threads_and_quantiles_say_what_they_are() {
+    let rows = "single-64,single-4k,single-4k-whole,threads-16,latency,allod";
+    let output = run(&["bench", "frame", "--quick", "--runs", "1", "--only", rows]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    for line in
+        ["geometric mean of 5 rows", "  without single-4k ", "p99.99", "† more threads than"]
+    {
+        assert!(text.lines().any(|l| l.starts_with(line)), "{line:?} in {text}");
+    }
+    assert!(text.lines().any(|l| l.starts_with("threads-16 †")), "{text}");
+    let apart = text.split_once("One word in each large block").expect("a table of its own").1;
+    assert!(apart.lines().any(|l| l.starts_with("single-4k ")), "{text}");
+}
+
+#[test]
+fn instructions_are_counted_of_frames_and_regions() {
+    for (suite, row, subjects) in
+        [("frame", "minimal", ["allod", "bumpalo"]), ("region", "typed-int", ["typed", "mk"])]
+    {
+        let file = Scratch::new(&format!("{suite}-instructions.json"));
+        let only = format!("{row},{}", subjects.join(","));
+        let arguments = ["bench", suite, "--quick", "--instructions", "--only", &only];
+        let output = run(&[&arguments[..], &["--json", file.name()]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stdout(&output).starts_with("Instructions an operation"), "{}", stdout(&output));
+        let report = file.json();
+        let counts: Vec<f64> = report["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|r| r["median"].as_f64().unwrap())
+            .collect();
+        // A bump is a handful of instructions; a call to a constructor is more.
+        assert_eq!(counts.len(), 2, "{report}");
+        assert!(counts.iter().all(|n| (3.0..100.0).contains(n)), "{counts:?}");
+        assert!(counts[0] < counts[1], "{counts:?}");
+    }
 }
 
 #[test]

@@ -3,9 +3,11 @@
 mod compare;
 mod experiment;
 mod functions;
+mod gate;
 mod heap;
 mod results;
 mod run;
+mod store;
 mod usage;
 
 #[path = "../installed/mod.rs"]

@@ -44,8 +44,7 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
         (&["bench", "region", "--baseline", "glib"], "did you mean glibc?"),
         (&["bench", "all", "--only", "lifo"], "bench heap"),
         (&["bench", "all", "--baseline", "system"], "its own baseline"),
-        (&["bench", "all", "--instructions"], "whole processes"),
-        (&["bench", "frame", "--instructions"], "whole processes"),
+        (&["bench", "frame", "--instructions", "--runs", "9"], "cannot be used with"),
         (&["compare", "--instructions", "--runs", "9", "true"], "cannot be used with"),
     ] {
         let output = run(arguments);
@@ -59,8 +58,11 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
 fn every_command_that_measures_lists_what_it_can_measure() {
     for (command, word) in [
         (&["compare", "--list"][..], "glibc"),
-        (&["bench", "region", "--list"], "typed-int"),
-        (&["bench", "frame", "--list"], "single-64"),
+        (&["bench", "region", "--list"], "typed-int              1000 integers of 64 bits"),
+        (
+            &["bench", "frame", "--list"],
+            "single-1k-whole        1000 blocks of 1 KiB, each written",
+        ),
         (&["bench", "all", "--list"], "burst-idle"),
     ] {
         let output = run(command);

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The command, with optimised libraries beside it.
+/// The command, with optimised libraries beside it; it keeps runs in a folder of the tests.
 pub fn allod() -> Command {
-    Command::new(folder().join("allod"))
+    let mut command = Command::new(folder().join("allod"));
+    command.env("XDG_DATA_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("data"));
+    command
 }
 
 /// The folder of the command.

@@ -133,6 +133,7 @@ impl Heap {
                     budget: 0,
                     left_at: 0,
                     made_before: 0,
+                    made_at: 0,
                     pending: ptr::null_mut(),
                     slow: SlowCounters::new(),
                 }),

@@ -26,6 +26,8 @@ pub struct Inside {
     pub left_at: u32,
     /// Slabs made when the last turn of purging came by.
     pub made_before: u64,
+    /// When a turn last found that there were more.
+    pub made_at: u32,
     /// Parcels taken out of the inbox and not yet unpacked.
     pub pending: *mut Parcel,
     /// Counters of the slow path.
@@ -214,6 +216,16 @@ impl LockedHeap<'_> {
     /// Every pointer lies in a unit with a front cache's bin.
     pub unsafe fn give(&mut self, blocks: &[*mut u8]) {
         self.stir();
+        // SAFETY: the caller's contract.
+        unsafe { self.put_back(blocks) };
+    }
+
+    /// [`give`](LockedHeap::give) where the purger knows already that it has to look at the heap.
+    ///
+    /// # Safety
+    /// As for `give`.
+    #[inline]
+    pub(super) unsafe fn put_back(&mut self, blocks: &[*mut u8]) {
         let owner = self.owner();
         // SAFETY: the heap is locked; the caller's contract.
         let fault = unsafe { self.inside().slabs.give(owner, blocks) };

@@ -8,6 +8,7 @@ use crate::mail::parcel::{POOL, Parcel};
 use crate::map::misuse::{Fault, Misuse};
 use core::ptr;
 
+// Whoever leaves a parcel has the purger look at the heap.
 impl LockedHeap<'_> {
     /// The next parcel that has arrived.
     fn next_parcel(&mut self) -> Option<*mut Parcel> {
@@ -36,7 +37,7 @@ impl LockedHeap<'_> {
                             self.note(Some(Fault { pointer: p, what: Misuse::DoubleFree }));
                         }
                         Some(cache) if !cache.is_full() => cache.push(p),
-                        Some(_) => self.give(&[p]),
+                        Some(_) => self.put_back(&[p]),
                         None => self.note(Some(Fault { pointer: p, what: Misuse::DoubleFree })),
                     }
                 }
@@ -57,7 +58,7 @@ impl LockedHeap<'_> {
             unsafe {
                 for &p in Parcel::blocks(parcel) {
                     if self.cache_for(p).is_some() {
-                        self.give(&[p]);
+                        self.put_back(&[p]);
                     } else {
                         self.note(Some(Fault { pointer: p, what: Misuse::DoubleFree }));
                     }

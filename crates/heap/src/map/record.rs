@@ -122,7 +122,8 @@ pub struct Slab {
     pub class: u8,
     /// True while the slab is in its heap's list of slabs with free blocks.
     pub listed: bool,
-    /// True when its free pages were given back and no block was freed since.
+    /// True when its free pages hold no memory, as far as they can: it was all given back, or never touched, and
+    /// no block was freed since.
     pub purged: bool,
     /// True when blocks came or went since the purger last looked.
     pub touched: bool,

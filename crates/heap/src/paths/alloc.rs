@@ -36,9 +36,7 @@ pub fn malloc_class(class: Class) -> *mut u8 {
             counters::count_malloc(h, cache.bin());
             block
         },
-        // SAFETY: a shared heap.
-        Here::Shared(h) => unsafe { malloc_shared(h, class) },
-        Here::Nothing => ptr::null_mut(),
+        Here::Shared(_) | Here::Nothing => malloc_elsewhere(class),
     }
 }
 
@@ -136,13 +134,20 @@ unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
     }
 }
 
-/// A block from a heap that belongs to no thread, where the thread's own cannot be used.
+/// A block from a heap that belongs to no thread, where the thread has none of its own, or cannot use it.
+#[cold]
 fn malloc_elsewhere(class: Class) -> *mut u8 {
-    match elsewhere() {
-        // SAFETY: a shared heap.
-        Here::Shared(shared) => unsafe { malloc_shared(shared, class) },
-        _ => ptr::null_mut(),
+    while let Here::Shared(h) = elsewhere() {
+        // SAFETY: a shared heap, which is never freed.
+        unsafe {
+            let block = malloc_shared(h, class);
+            if !block.is_null() || (*h).standing() != Standing::Lost {
+                return block;
+            }
+            // A handler forked while memory was opened, and in the child another thread had this one, too.
+        }
     }
+    ptr::null_mut()
 }
 
 /// A block of at most [`MEDIUM_LIMIT`] bytes of which every byte is zero.

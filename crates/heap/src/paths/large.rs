@@ -17,14 +17,15 @@ use crate::base::settings;
 use crate::heap::heap::{Heap, Standing};
 use crate::map::far::{self, FAR};
 use crate::map::misuse::{Misuse, misuse};
-use crate::map::record::{Kind, Large, MAX_SEAMS, Seams, Span};
+use crate::map::record::{Kind, Large, Span};
 use crate::map::span_map::MAP;
+use crate::paths::seams;
 use crate::purge::{policy, turn};
 use crate::slab;
 use crate::source::SOURCE;
 use allod_os::vm;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Room at the start of a span over which large blocks are spread, so that their first bytes do not
 /// all compete for the same cache sets.
@@ -38,13 +39,6 @@ const RESERVE: usize = 64;
 const MAX_RESERVE: usize = 256 << 20;
 /// Moving pages pays above this size; below, copying is faster.
 const MOVE_PAGES_FROM: usize = 1024 * 1024;
-/// Mappings that moved pages may add to those of the process, of the 65,530 that the system allows
-/// by default; beyond, bytes are copied.
-const MOST_SEAMS: usize = 8192;
-
-/// Mappings that moved pages have added.
-static SEAMS: AtomicUsize = AtomicUsize::new(0);
-
 /// A new large block.
 #[derive(Clone, Copy, Debug)]
 pub struct New {
@@ -177,7 +171,7 @@ pub unsafe fn give(span: *mut Span) {
         let unit = MAP.unit_of_span(span);
         let units = (*span).units as usize;
         let now = settings::now();
-        if renew(span) {
+        if seams::renew(span) {
             return SOURCE.give(unit, units, Kind::Large, true, now);
         }
         let dirty = dirty_units(span);
@@ -194,24 +188,6 @@ unsafe fn dirty_units(span: *const Span) -> usize {
         // What lies beyond the last page asked for was never the user's.
         let used = units_for(end.next_multiple_of(vm::page_size()));
         used.max(large.dirty_units as usize).min((*span).units as usize)
-    }
-}
-
-/// Replaces pages that were moved in by fresh ones, so that free memory has no seams. True when there
-/// were any: every byte of the span reads as zero then.
-unsafe fn renew(span: *mut Span) -> bool {
-    // SAFETY: the caller gives the span up.
-    unsafe {
-        let seams = core::mem::take(&mut (*Span::seams(span))[0]) as usize;
-        if seams == 0 {
-            return false;
-        }
-        let len = ((*span).units as usize) << UNIT_SHIFT;
-        let renewed = vm::renew(MAP.address_of(MAP.unit_of_span(span)), len);
-        if renewed {
-            SEAMS.fetch_sub(seams, Relaxed);
-        }
-        renewed
     }
 }
 
@@ -253,8 +229,8 @@ unsafe fn give_tail(span: *mut Span, new: usize) {
         let tail = unit + new;
         // Free memory has no seams: those in the tail go with its pages.
         let page = (*span).start & !(vm::page_size() - 1);
-        let moved = drop_seams(&mut *Span::seams(span), MAP.address_of(tail) - page);
-        let renewed = moved && vm::renew(MAP.address_of(tail), (old - new) << UNIT_SHIFT);
+        let moved = seams::cut(&mut *Span::seams(span), MAP.address_of(tail) - page);
+        let renewed = moved && seams::renew_units(tail, old - new);
         (*span).units = new as u32;
         let large = &mut *Span::large(span);
         large.most = large.most.min((new << UNIT_SHIFT) - (*span).start % UNIT);
@@ -263,24 +239,6 @@ unsafe fn give_tail(span: *mut Span, new: usize) {
         slab::give(tail, old - new, dirty, Kind::Large, settings::now());
         policy::note_freed((old - new) << UNIT_SHIFT);
     }
-}
-
-/// Takes the seams behind the first `kept` bytes out of a list, and puts the end itself in their place.
-/// True when there were any.
-fn drop_seams(seams: &mut Seams, kept: usize) -> bool {
-    let count = seams[0] as usize;
-    let left = seams[1..=count].iter().filter(|&&seam| seam as usize <= kept).count();
-    if left == count {
-        return false;
-    }
-    let mut new = left;
-    if seams[left] as usize != kept || left == 0 {
-        new += 1;
-        seams[new] = kept as u64;
-    }
-    seams[0] = new as u64;
-    SEAMS.fetch_sub(count - new, Relaxed);
-    true
 }
 
 /// The first-class heap that a span belongs to; null when it is a thread's or nobody's.
@@ -304,9 +262,7 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
         if size > MAX_SIZE / 8 {
             return ptr::null_mut();
         }
-        let by_pages = (*span).kind() == Kind::Large
-            && old >= MOVE_PAGES_FROM
-            && SEAMS.load(Relaxed) < MOST_SEAMS;
+        let by_pages = (*span).kind() == Kind::Large && old >= MOVE_PAGES_FROM && seams::are_few();
         let offset = if by_pages { p as usize % vm::page_size() } else { 0 };
         let need = units_for(offset + size);
         let reserve = match SOURCE.is_roomy() {
@@ -325,7 +281,7 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
         });
         let found = found.or_else(|| SOURCE.take(need, 1, Kind::Large).map(|free| (free, need)));
         let Some((free, units)) = found else { return ptr::null_mut() };
-        let mut seams = seams_of(span);
+        let mut seams = seams::of(span);
         let dirty = slab::dirty_units(&free, units);
         let fresh = Fresh { unit: free.unit, units, dirty };
         let to = enter(first_class_owner(span), fresh, size, offset);
@@ -333,7 +289,7 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
             return to;
         }
         if by_pages {
-            move_contents(p as usize, to as usize, old, &mut seams);
+            seams::move_contents(p as usize, to as usize, old, &mut seams);
             *Span::seams(MAP.span(free.unit)) = seams;
         } else {
             copy(p, to, old, dirty == 0);
@@ -362,53 +318,6 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize, zero: bool) {
             at += piece;
         }
     }
-}
-
-/// Moved pages form a mapping of their own in the kernel, which moves one mapping at a time. A large
-/// block's record keeps where the seams between its mappings lie.
-unsafe fn seams_of(span: *mut Span) -> Seams {
-    let mut seams = [0; MAX_SEAMS + 1];
-    // SAFETY: the record of a live block; only large blocks have seams.
-    unsafe {
-        if (*span).kind() == Kind::Large {
-            seams = *Span::seams(span);
-        }
-    }
-    seams
-}
-
-/// Moves the pages of `from..from+old` to `to`, mapping by mapping, and adds the seam at the end.
-/// Copies what cannot be moved.
-unsafe fn move_contents(from: usize, to: usize, old: usize, seams: &mut Seams) {
-    let page = vm::page_size();
-    let offset = from % page;
-    let (source, target) = (from - offset, to - offset);
-    let len = (offset + old).next_multiple_of(page);
-    // A block that has shrunk may have seams behind its end.
-    let count = seams[1..=seams[0] as usize].iter().filter(|&&seam| (seam as usize) < len).count();
-    if count == MAX_SEAMS {
-        seams[0] = 0;
-        // SAFETY: both blocks hold `old` bytes.
-        return unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, old) };
-    }
-    let mut at = 0;
-    let ends = seams[1..=count].iter().map(|&seam| seam as usize);
-    for end in ends.chain([len]) {
-        // SAFETY: both ranges are whole pages of the two spans, committed and the caller's.
-        unsafe {
-            if end > at && !vm::move_pages(source + at, target + at, end - at) {
-                ptr::copy_nonoverlapping(
-                    (source + at) as *const u8,
-                    (target + at) as *mut u8,
-                    end - at,
-                );
-            }
-        }
-        at = end;
-    }
-    seams[count + 1] = len as u64;
-    seams[0] = count as u64 + 1;
-    SEAMS.fetch_add(count + 1, Relaxed);
 }
 
 /// `realloc` of a large block, or growth to more than [`GROWING_FROM`]: in place, or into a span with

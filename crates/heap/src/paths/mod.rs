@@ -8,6 +8,7 @@
 //! | `alloc` | empty front caches, medium and aligned blocks |
 //! | `release` | full front caches, other threads' blocks, pointers that are none |
 //! | `large` | blocks above 1 MiB, each in a span of its own |
+//! | `seams` | blocks that take their pages along when they grow |
 //! | `resize` | `realloc` |
 
 pub mod alloc;
@@ -15,3 +16,4 @@ pub mod fast;
 pub mod large;
 pub mod release;
 pub mod resize;
+pub mod seams;

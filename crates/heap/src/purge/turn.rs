@@ -14,8 +14,8 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Runs kept near that are given to the span source in one hold of the heap's lock.
 const RUNS_PER_HOLD: usize = 16;
 
-/// A heap that makes slabs keeps what is near for this many times the delay: where many threads share few
-/// processors, one that is busy may not come to a run for longer than the delay.
+/// A heap that has made a slab within the delay keeps what is near for this many times the delay: where many
+/// threads share few processors, one that is busy may not come to a run for longer than the delay.
 const BUSY: u32 = 8;
 
 /// Turns taken so far, and heaps looked at in them.
@@ -79,11 +79,14 @@ fn empty_orphan(locked: &mut LockedHeap<'_>, now: u32, delay: u32) -> bool {
     false
 }
 
-/// For how long a heap keeps near what it does not use; asked once in each turn.
-fn near_delay(locked: &mut LockedHeap<'_>, delay: u32) -> u32 {
+/// For how long a heap keeps near what it does not use.
+fn near_delay(locked: &mut LockedHeap<'_>, now: u32, delay: u32) -> u32 {
     let inside = locked.inside();
     let made = inside.slabs.made;
-    let is_busy = core::mem::replace(&mut inside.made_before, made) != made;
+    if core::mem::replace(&mut inside.made_before, made) != made {
+        inside.made_at = now;
+    }
+    let is_busy = now.wrapping_sub(inside.made_at) < delay;
     if is_busy { delay.saturating_mul(BUSY).min(i32::MAX as u32) } else { delay }
 }
 
@@ -95,7 +98,6 @@ fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
     let mut bytes = 0;
     let mut left = usize::MAX;
     let mut near = Left::Nothing;
-    let mut delay_near = None;
     let mut pages = Pages::none();
     loop {
         // SAFETY: heaps are never freed.
@@ -112,7 +114,7 @@ fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
             if (*h).standing() == Standing::Orphan {
                 waiting |= empty_orphan(&mut locked, now, delay);
             }
-            let delay_near = *delay_near.get_or_insert_with(|| near_delay(&mut locked, delay));
+            let delay_near = near_delay(&mut locked, now, delay);
             near = locked.inside().slabs.near.give_old(now, delay_near, RUNS_PER_HOLD);
             left = left.min(locked.inside().slabs.len());
             locked.inside().slabs.borrow_ripe(&mut left, &mut ripe, &mut pages)

@@ -174,10 +174,7 @@ impl Ripe {
             _ if self.delay == 0 => 0,
             Hold::Usual => self.delay,
             Hold::Long => self.delay * huge::PATIENCE,
-            Hold::Always => {
-                slab.purged = true;
-                return false;
-            }
+            Hold::Always => return false,
         };
         if wait > 0 && (self.now.wrapping_sub(slab.stamp) as i32) < wait as i32 {
             self.waiting = true;

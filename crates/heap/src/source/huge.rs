@@ -188,7 +188,8 @@ impl Policy {
         self.slow += u32::from(answer == Answer::Slow);
         if answer == Answer::Declined || self.slow >= MOST_SLOW {
             self.paused_until = Some(now.wrapping_add(FIRST_PAUSE << self.pauses));
-            self.pauses += 1;
+            // Requests that were on their way when a pause began may end in another.
+            self.pauses = (self.pauses + 1).min(MOST_PAUSES);
             (self.asked, self.slow, self.left, self.granted) = (0, 0, 0, 0);
         }
     }
@@ -384,6 +385,15 @@ mod tests {
             }
             assert!(matches!(policy.plan(LARGE, now + 1_000_000), Plan::Small), "for good");
         }
+    }
+
+    #[test]
+    fn answers_that_come_after_the_end_change_nothing() {
+        let mut policy = with_samples();
+        for _ in 0..100 {
+            policy.asked(Answer::Declined, 0);
+        }
+        assert!(matches!(policy.plan(LARGE, 1_000_000), Plan::Small));
     }
 
     #[test]

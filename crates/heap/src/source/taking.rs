@@ -69,7 +69,8 @@ impl Source {
     /// when memory is out. The span's record says kind, length and start then; the map does not yet.
     pub fn take(&self, units: usize, align: usize, kind: Kind) -> Option<Free> {
         let want = units.checked_add(align - 1)?;
-        self.take_by(units, kind, want, |locked, everywhere| locked.find(units, align, everywhere))
+        let find = |locked: &mut Locked<'_>, everywhere| locked.find(units, align, everywhere);
+        self.take_by(units, kind, find, || self.add(want))
             .or_else(|| self.take_spare(units, align, kind))
     }
 
@@ -86,10 +87,11 @@ impl Source {
     /// Like [`take`](Source::take), but never pages that are resident: for a destination to which
     /// pages are moved.
     pub fn take_clean(&self, units: usize, kind: Kind) -> Option<Free> {
-        self.take_by(units, kind, units, |locked, everywhere| {
+        let find = |locked: &mut Locked<'_>, everywhere| {
             locked.state().runs.look_everywhere(everywhere);
             locked.state().runs.take_clean(units)
-        })
+        };
+        self.take_by(units, kind, find, || self.grow(units))
     }
 
     /// Like [`take`](Source::take), but resident pages only, where there are enough in one run.
@@ -99,14 +101,14 @@ impl Source {
         Some(locked.hand_out(taken, units, kind))
     }
 
-    /// Takes units with `find`, opening `want` more where that finds none. `find` is told whether it shall
-    /// look everywhere, because memory is out.
+    /// Takes units with `find`, and with `more` sees to it that there are some where that finds none. `find` is
+    /// told whether it shall look everywhere, because memory is out.
     fn take_by(
         &self,
         units: usize,
         kind: Kind,
-        want: usize,
         find: impl Fn(&mut Locked<'_>, bool) -> Option<Taken>,
+        more: impl Fn() -> Grown,
     ) -> Option<Free> {
         let mut exhausted = false;
         loop {
@@ -115,7 +117,7 @@ impl Source {
                 return Some(locked.hand_out(taken, units, kind));
             }
             drop(locked);
-            match self.add(want) {
+            match more() {
                 Grown::Yes => {}
                 Grown::No if !exhausted => {
                     self.purge_all();

@@ -49,7 +49,9 @@ pub use order::{Order, fresh_seed};
 pub use rule::Rule;
 
 use crate::Step;
-use crate::model::{Arm, Failure, Metric, Observation, Outcome, Turn, Workload, metric, pairs};
+use crate::model::{
+    Arm, ArmRecord, Failure, Metric, Observation, Outcome, Turn, Workload, metric, pairs,
+};
 use crate::process::{interrupt, quiet_processor};
 use crate::stats;
 use noise::Judgement;
@@ -82,6 +84,8 @@ pub struct Plan<'a> {
 pub struct Seen {
     /// Every value of every turn, in the order of time.
     pub observations: Vec<Observation>,
+    /// What each arm was.
+    pub arms: Vec<ArmRecord>,
     /// The arms that failed, each once per workload.
     pub failures: Vec<Failure>,
     /// The disturbances of all workloads.
@@ -98,7 +102,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Step)) -> Result<Seen, String>
     let begun = Instant::now();
     let mut driver = Driver {
         plan,
-        seen: Seen::default(),
+        seen: Seen { arms: plan.arms.iter().map(ArmRecord::of).collect(), ..Seen::default() },
         processor: quiet_processor(),
         progress: &mut progress,
         done: 0,

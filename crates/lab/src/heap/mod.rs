@@ -38,11 +38,14 @@ pub const LATENCY: &str = "heap-latency";
 /// The quantiles of that suite, as its rows and the metrics are called.
 pub const QUANTILES: [&str; 5] = ["p50", "p99", "p99.9", "p99.99", "longest"];
 /// What the quantiles count.
-const QUANTILE_UNIT: &str = "ns/20 ops";
+pub const QUANTILE_UNIT: &str = "ns/20 ops";
 /// Memory still held one second after a burst, above the start.
 pub const KEPT: Metric = Metric::new("kept", "KiB");
 /// The share of a burst that went back, from 0 to 1.
 pub const GIVEN_BACK: Metric = Metric::new("given-back", "share");
+/// Rows without which the geometric means are given, too: where pages are moved instead of bytes, one
+/// row outweighs many.
+pub const EXTREMES: &[&str] = &["realloc-64m"];
 /// The name of the null subject.
 pub const NULL: &str = "null";
 
@@ -95,6 +98,10 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         counting: request.counting,
     };
     let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    report.provenance.settings.extend([
+        ("heap scale".into(), request.scale.to_string()),
+        ("heap threads".into(), request.threads.to_string()),
+    ]);
     let against = Against {
         arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
         baseline: request.baseline,
@@ -121,7 +128,7 @@ pub fn workload(entry: &Entry, scale: f64, threads: usize) -> Result<Workload<'s
     let program = files::workload()?;
     let work: Box<dyn Work> = match entry.trace() {
         Some(trace) => Box::new(Replay::of(&files::trace(trace)?, false)?),
-        None => Box::new(BuiltIn { name: entry.name, program, scale, threads }),
+        None => Box::new(BuiltIn { entry: *entry, program, scale, threads }),
     };
     Ok(Workload {
         name: entry.name.into(),
@@ -150,7 +157,7 @@ fn views(workloads: &[Entry]) -> [View; 4] {
     let names = || workloads.iter().map(|w| w.name);
     let quantile = |q| (String::from(q), String::from("latency"), Metric::new(q, QUANTILE_UNIT));
     [
-        View::new(SUITE, names(), &metric::TIME),
+        View::new(SUITE, names(), &metric::TIME).with_extremes(EXTREMES),
         View::peaks(SUITE, names()),
         View { ratios: Ratios::None, ..View::new(KEPT_SUITE, ["burst-idle"], &KEPT) },
         View {
@@ -164,7 +171,7 @@ fn views(workloads: &[Entry]) -> [View; 4] {
 
 /// A workload of `allod-workload`.
 struct BuiltIn {
-    name: &'static str,
+    entry: Entry,
     program: PathBuf,
     scale: f64,
     threads: usize,
@@ -178,7 +185,13 @@ impl Work for BuiltIn {
             return Ok(per_operation(less, more));
         }
         // The warm-up brings the program and the library into memory; a tenth is enough.
-        self.launch(arm, turn, if turn.warm_up() { 0.1 } else { 1.0 })
+        let mut outcome = self.launch(arm, turn, if turn.warm_up() { 0.1 } else { 1.0 })?;
+        if self.entry.threads {
+            // One thread takes the times of the latency, and one disturbs it.
+            let threads = if self.entry.name == "latency" { 2 } else { self.threads };
+            outcome.values.push((metric::THREADS, threads as f64));
+        }
+        Ok(outcome)
     }
 }
 
@@ -193,10 +206,10 @@ impl BuiltIn {
             self.threads.to_string().into(),
         ];
         arguments.extend(arm.arguments.iter().cloned());
-        arguments.push(self.name.into());
+        arguments.push(self.entry.name.into());
         let used =
             Launch { limit: Some(LIMIT), ..Launch::of(arm, turn, &self.program, &arguments) }
                 .run()?;
-        Ok(answer::outcome(arm, self.name, &used))
+        Ok(answer::outcome(arm, self.entry.name, &used))
     }
 }

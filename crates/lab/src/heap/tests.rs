@@ -1,6 +1,7 @@
 //! The suite as it runs.
 
 use super::*;
+use crate::model::values;
 use crate::views::GEOMETRIC_MEAN;
 
 fn subject(name: &str, library: Option<PathBuf>) -> Subject {
@@ -85,6 +86,18 @@ fn a_subject_that_does_not_serve_malloc_is_reported_as_failed() {
     let subjects = [subject("impostor", Some("/nowhere/libother.so".into()))];
     let report = run(&request(&subjects, &chosen(&["pairs-16"]), 1), |_| {}).unwrap();
     assert!(report.failures[0].reason.contains("served malloc instead"), "{report:?}");
+}
+
+#[test]
+fn threads_of_a_workload_are_told() {
+    let subjects = [subject("system", None)];
+    let both = chosen(&["lifo", "larson", "latency"]);
+    let report = run(&Request { threads: 3, ..request(&subjects, &both, 1) }, |_| {}).unwrap();
+    let threads = |w| values(&report.observations, w, "system", &metric::THREADS);
+    assert_eq!(
+        [threads("lifo"), threads("larson"), threads("latency")],
+        [vec![], vec![3.0], vec![2.0]]
+    );
 }
 
 #[test]

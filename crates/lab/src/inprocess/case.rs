@@ -1,29 +1,13 @@
 //! One function to be measured, and how it is called.
 
-use std::hint::black_box;
+use super::timer::Timer;
 use std::time::{Duration, Instant};
 
 /// The most calls of one sample.
 const MOST_CALLS: u32 = 1 << 24;
 
-/// Adds up the time of the parts that count.
-#[derive(Debug, Default)]
-pub struct Timer(Duration);
-
-impl Timer {
-    /// Runs `work` and adds its time; may be called several times.
-    pub fn time<R>(&mut self, work: impl FnOnce() -> R) -> R {
-        let start = Instant::now();
-        let result = black_box(work());
-        self.0 += start.elapsed();
-        result
-    }
-
-    /// Adds time that was measured otherwise, as by several threads.
-    pub fn add(&mut self, time: Duration) {
-        self.0 += time;
-    }
-}
+/// Operations that make a count, where a call has fewer.
+const ENOUGH: u64 = 20_000;
 
 /// A subject of a workload.
 pub(super) struct Case<'a> {
@@ -34,12 +18,26 @@ pub(super) struct Case<'a> {
 }
 
 /// What one sample brought.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sample {
     pub(super) ns_per_operation: f64,
     pub(super) checksum: u64,
     /// Calls that it consists of.
     pub(super) calls: u32,
+    /// How long its groups took, by quantile, where it has groups.
+    pub(super) quantiles: Option<[u64; 5]>,
+}
+
+/// The shares of groups that take longer than each quantile.
+const ABOVE: [f64; 5] = [0.5, 0.01, 0.001, 0.0001, 0.0];
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Counted {
+    pub(super) operations: u64,
+    /// Parts that were counted, each with what it takes to begin and to end one.
+    pub(super) parts: u64,
+    pub(super) checksum: u64,
 }
 
 impl Case<'_> {
@@ -52,21 +50,34 @@ impl Case<'_> {
             }
             None => self.calibrate(sample),
         };
-        let (time, checksum) = self.calls(calls);
+        let mut timer = Timer::default();
+        let checksum = self.run(calls, &mut timer);
         let operations = self.operations as f64 * f64::from(calls);
         // A clock that does not resolve the work must not make it free.
-        let ns = (time.as_secs_f64() * 1e9).max(0.1);
-        Sample { ns_per_operation: ns / operations, checksum, calls }
+        let ns = (timer.spent().as_secs_f64() * 1e9).max(0.1);
+        let quantiles = timer.groups().map(|groups| ABOVE.map(|above| groups.quantile(above)));
+        Sample { ns_per_operation: ns / operations, checksum, calls, quantiles }
+    }
+
+    /// Warms up, and then does what is counted: the same in every process.
+    pub(super) fn count(&mut self) -> Counted {
+        let calls = (ENOUGH / self.operations).clamp(1, 20) as u32;
+        self.calls(2);
+        let mut timer = Timer::counting();
+        let checksum = self.run(calls, &mut timer);
+        let operations = self.operations * u64::from(calls);
+        Counted { operations, parts: timer.parts(), checksum }
     }
 
     /// The time of so many calls, and the last checksum.
     pub(super) fn calls(&mut self, calls: u32) -> (Duration, u64) {
         let mut timer = Timer::default();
-        let mut checksum = 0;
-        for _ in 0..calls {
-            checksum = (self.call)(&mut timer);
-        }
-        (timer.0, checksum)
+        let checksum = self.run(calls, &mut timer);
+        (timer.spent(), checksum)
+    }
+
+    fn run(&mut self, calls: u32, timer: &mut Timer) -> u64 {
+        (0..calls).fold(0, |_, _| (self.call)(timer))
     }
 
     /// Calls until a sample's time has passed, at least twice; gives how many calls make a sample.
@@ -117,6 +128,31 @@ mod tests {
         })
         .measure(Some(8), Duration::ZERO);
         assert_eq!(made, 3 + 8);
+    }
+
+    #[test]
+    fn a_count_is_of_the_same_calls_whatever_they_take() {
+        for (operations, calls) in [(1, 20), (5000, 4), (100_000, 1)] {
+            let counted = case(operations, |timer| {
+                timer.time(|| ());
+                timer.time(|| 7)
+            })
+            .count();
+            let wanted = Counted { operations: operations * calls, parts: 2 * calls, checksum: 7 };
+            assert_eq!(counted, wanted);
+        }
+    }
+
+    #[test]
+    fn groups_have_quantiles() {
+        let mut groups = case(1, |timer| {
+            timer.add(Duration::from_nanos(50));
+            timer.group();
+            0
+        });
+        assert_eq!(groups.measure(Some(4), Duration::ZERO).quantiles, Some([50; 5]));
+        let mut plain = case(1, |_| 0);
+        assert_eq!(plain.measure(Some(4), Duration::ZERO).quantiles, None);
     }
 
     #[test]

@@ -27,14 +27,18 @@
 
 mod case;
 mod child;
+mod collect;
+mod histogram;
+mod timer;
 
-pub use case::Timer;
+pub use timer::Timer;
 
 use crate::Step;
 use crate::driver::{self, Plan, Rule, Seen, fresh_seed};
-use crate::model::{Arm, Report, Workload, metric};
+use crate::heap::{QUANTILE_UNIT, QUANTILES};
+use crate::model::{Arm, Metric, Report, Workload, metric};
 use crate::names;
-use crate::views::{Against, View};
+use crate::views::{Against, Ratios, View};
 use case::Case;
 use child::{Asked, InProcess};
 use std::ffi::OsString;
@@ -44,8 +48,11 @@ use std::time::Duration;
 pub struct Bench<'a> {
     suite: String,
     cases: Vec<Case<'a>>,
-    /// Workloads that use several threads.
-    threaded: Vec<String>,
+    /// Workloads that use several threads, and how many.
+    threaded: Vec<(String, usize)>,
+    /// Rows without which the mean is given, too.
+    extremes: &'static [&'static str],
+    counting: bool,
     rule: Rule,
     seed: u64,
     sample: Duration,
@@ -71,6 +78,8 @@ impl<'a> Bench<'a> {
             suite: suite.into(),
             cases: Vec::new(),
             threaded: Vec::new(),
+            extremes: &[],
+            counting: false,
             rule: Rule::rounds(10),
             seed: fresh_seed(),
             sample: Duration::from_millis(5),
@@ -114,9 +123,22 @@ impl<'a> Bench<'a> {
         });
     }
 
-    /// Says that a workload uses several threads: its processes may use every processor.
-    pub fn uses_threads(&mut self, workload: &str) {
-        self.threaded.push(workload.into());
+    /// Says that a workload uses so many threads: its processes may use every processor.
+    pub fn uses_threads(&mut self, workload: &str, threads: usize) {
+        self.threaded.push((workload.into(), threads));
+    }
+
+    /// The geometric mean is given without these rows, too.
+    pub fn extremes(mut self, rows: &'static [&'static str]) -> Self {
+        self.extremes = rows;
+        self
+    }
+
+    /// Whether instructions are counted instead of time, once, by callgrind: those of the parts that
+    /// are timed otherwise. Workloads of several threads are left out: how much they do depends on time.
+    pub fn counting(mut self, counting: bool) -> Self {
+        self.counting = counting;
+        self
     }
 
     /// When a workload has been measured often enough.
@@ -243,7 +265,10 @@ impl<'a> Bench<'a> {
         }
         let program = std::env::current_exe()
             .map_err(|e| format!("cannot tell which program this is: {e}"))?;
-        let names = self.workloads();
+        let mut names = self.workloads();
+        if self.counting {
+            names.retain(|name| self.threads(name) == 1);
+        }
         let workloads: Vec<Workload> =
             names.iter().map(|name| self.workload(name, &program)).collect();
         let arms: Vec<Arm> = self.subjects().into_iter().map(Arm::new).collect();
@@ -258,7 +283,7 @@ impl<'a> Bench<'a> {
             watched: metric::TIME,
             rule: self.rule,
             seed: self.seed,
-            counting: false,
+            counting: self.counting,
         };
         let mut report = Report::of(driver::run(&plan, progress)?, self.seed);
         let against = Against {
@@ -267,16 +292,49 @@ impl<'a> Bench<'a> {
             apart: None,
             threshold: self.threshold,
         };
-        View::new(&self.suite, names.iter().map(String::as_str), &metric::TIME)
-            .add_to(&mut report, against);
+        for view in self.views(&names, &report) {
+            view.add_to(&mut report, against);
+        }
         Ok(report)
+    }
+
+    /// Time or instructions of all workloads, and the quantiles of those that have groups.
+    fn views(&self, names: &[String], report: &Report) -> Vec<View> {
+        let rows = || names.iter().map(String::as_str);
+        if self.counting {
+            let suite = instructions_suite(&self.suite);
+            let counted = View::new(&suite, rows(), &metric::EXECUTED_PER_OPERATION);
+            return vec![View { ratios: Ratios::Rows, ..counted }];
+        }
+        let mut views =
+            vec![View::new(&self.suite, rows(), &metric::TIME).with_extremes(self.extremes)];
+        let has_groups = |name: &&String| {
+            let mut of_it = report.observations.iter().filter(|o| o.workload == **name);
+            of_it.any(|o| o.metric.name == QUANTILES[0])
+        };
+        views.extend(names.iter().filter(has_groups).map(|name| {
+            View {
+                suite: format!("{}-{name}", self.suite),
+                rows: QUANTILES
+                    .map(|q| (q.to_owned(), name.clone(), Metric::new(q, QUANTILE_UNIT)))
+                    .into(),
+                results: true,
+                ratios: Ratios::Rows,
+            }
+        }));
+        views
+    }
+
+    /// The threads of a workload.
+    fn threads(&self, workload: &str) -> usize {
+        self.threaded.iter().find(|(name, _)| name == workload).map_or(1, |(_, threads)| *threads)
     }
 
     fn workload(&self, name: &str, program: &std::path::Path) -> Workload<'static> {
         let cases = self.cases.iter().filter(|c| c.workload == name);
         Workload {
             name: name.into(),
-            pinned: !self.threaded.iter().any(|w| w == name),
+            pinned: self.threads(name) == 1,
             arms: cases.map(|c| c.subject.clone()).collect(),
             most_rounds: None,
             work: Box::new(InProcess {
@@ -285,10 +343,17 @@ impl<'a> Bench<'a> {
                 program: program.into(),
                 arguments: self.arguments.clone(),
                 sample: self.sample,
+                threads: self.threads(name),
                 calls: Default::default(),
+                of_part: Default::default(),
             }),
         }
     }
+}
+
+/// The name of a suite's counted instructions.
+pub fn instructions_suite(suite: &str) -> String {
+    format!("{suite}-instructions")
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {

@@ -46,6 +46,8 @@ pub const VOLUNTARY_SWITCHES: Metric = Metric::new("voluntary-switches", "count"
 pub const INVOLUNTARY_SWITCHES: Metric = Metric::new("involuntary-switches", "count");
 /// Operations that the workload did.
 pub const OPERATIONS: Metric = Metric::new("operations", "count");
+/// Threads of the workload, where it uses several.
+pub const THREADS: Metric = Metric::new("threads", "count");
 /// Instructions that the whole process executed, by callgrind.
 pub const EXECUTED: Metric = Metric::new("executed", "instructions");
 /// Instructions executed per operation, by callgrind.

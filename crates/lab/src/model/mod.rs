@@ -2,13 +2,16 @@
 //! ([`Observation`]), and what is told of it ([`Report`]).
 
 mod arm;
+mod join;
 pub mod metric;
 mod observation;
+mod provenance;
 mod report;
 mod workload;
 
 pub use arm::Arm;
 pub use metric::Metric;
 pub use observation::{Observation, pairs, values};
-pub use report::{Comparison, Failure, Provenance, Report, ResultRow};
+pub use provenance::{ArmRecord, Provenance};
+pub use report::{Comparison, Failure, Part, Report, ResultRow};
 pub use workload::{Outcome, Turn, Work, Workload};

@@ -3,13 +3,14 @@
 //! `results` and `comparisons` are those of schema 1, where each metric that was compared has a suite of
 //! its own name; schema 2 adds the raw observations, where it is a column, and where they came from.
 
-use super::Observation;
+use super::{Observation, Provenance};
 use crate::driver::Seen;
 use crate::experiment::Experiment;
 use crate::machine::Machine;
+use crate::shown::Shown;
 use crate::stats::{Ratio, Summary, Verdict};
 use serde::{Deserialize, Serialize};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::path::Path;
 
 /// Everything one run of the laboratory found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,28 +32,25 @@ pub struct Report {
     /// What did not run, and why; left out when everything ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    /// How results and comparisons were made of the observations; schema 1 did not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<Shown>,
+    /// Where each share was measured, when the workloads were shared out among several runs; `machine` and
+    /// `provenance` are then those of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
     /// Every value that was seen; schema 1 had none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
 }
 
-/// How and when something was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Provenance {
-    /// The version of the laboratory.
-    pub version: String,
-    /// The command and its arguments.
-    pub command: Vec<String>,
-    /// When the report was made, in seconds since 1970.
-    pub unix_time: u64,
-    /// What the order of the arms was drawn from: `--seed` draws the same order again.
-    pub seed: u64,
-    /// Rounds in which the machine did not run equally fast for all arms.
-    pub disturbed_rounds: usize,
-    /// Those of them that were repeated, and so do not count.
-    pub repeated_rounds: usize,
-    /// Whether it was stopped before there were enough rounds.
-    pub stopped: bool,
+/// Where and how one share of a run was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Where it was measured.
+    pub machine: Machine,
+    /// How it was measured, and which share it is.
+    pub provenance: Provenance,
 }
 
 /// A subject's samples of one workload, summarised.
@@ -120,19 +118,6 @@ impl Comparison {
     }
 }
 
-impl Provenance {
-    /// Of this command, now.
-    fn now(seed: u64) -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION").into(),
-            command: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
-            unix_time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs()),
-            seed,
-            ..Self::default()
-        }
-    }
-}
-
 impl Report {
     /// A report of what was seen on this machine, without results: [`views`](crate::views) make them.
     pub fn of(seen: Seen, seed: u64) -> Self {
@@ -143,12 +128,15 @@ impl Report {
                 disturbed_rounds: seen.noise.disturbed,
                 repeated_rounds: seen.noise.repeated,
                 stopped: seen.stopped,
+                arms: seen.arms,
                 ..Provenance::now(seed)
             },
             results: Vec::new(),
             comparisons: Vec::new(),
             experiment: None,
             failures: seen.failures,
+            views: Vec::new(),
+            parts: Vec::new(),
             observations: seen.observations,
         }
     }
@@ -172,11 +160,14 @@ impl Report {
         self.results.extend(other.results);
         self.comparisons.extend(other.comparisons);
         self.failures.extend(other.failures);
+        self.views.extend(other.views);
         self.observations.extend(other.observations);
         let (own, other) = (&mut self.provenance, other.provenance);
         own.disturbed_rounds += other.disturbed_rounds;
         own.repeated_rounds += other.repeated_rounds;
         own.stopped |= other.stopped;
+        own.arms.extend(other.arms);
+        own.settings.extend(other.settings);
     }
 
     /// The rounds behind the result that has most of them.
@@ -184,18 +175,40 @@ impl Report {
         self.results.iter().map(|r| r.summary.runs).max().unwrap_or(0)
     }
 
-    /// The report as JSON text with a final newline; each observation is one line.
-    pub fn to_json(&self) -> String {
-        let whole = |value: &Self| serde_json::to_string_pretty(value).expect("values are plain");
-        if self.observations.is_empty() {
-            return whole(self) + "\n";
+    /// Reads a file that `--json` wrote, of this version or an older one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let name = file.display();
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{name}: {e}"))?;
+        let report: Self = serde_json::from_str(&text)
+            .map_err(|e| format!("{name} is not a report that --json wrote: {e}"))?;
+        match report.schema {
+            1..=2 => Ok(report),
+            newer => Err(format!("{name} has schema {newer}; this version of allod reads up to 2")),
         }
-        let head = whole(&Self { observations: Vec::new(), ..self.clone() });
-        let head = head.strip_suffix("\n}").expect("a report is an object");
-        let line = |o| serde_json::to_string(o).expect("values are plain");
-        let lines: Vec<String> = self.observations.iter().map(line).collect();
-        format!("{head},\n  \"observations\": [\n    {}\n  ]\n}}\n", lines.join(",\n    "))
     }
+
+    /// The report as JSON text with a final newline; each view and each observation is one line.
+    pub fn to_json(&self) -> String {
+        let head = Self { views: Vec::new(), observations: Vec::new(), ..self.clone() };
+        let head = serde_json::to_string_pretty(&head).expect("values are plain");
+        let mut text = head.strip_suffix("\n}").expect("a report is an object").to_owned();
+        text += &list("views", &self.views);
+        text += &list("observations", &self.observations);
+        text + "\n}\n"
+    }
+}
+
+/// A field with one line for each of its entries; nothing when there are none.
+fn list(name: &str, entries: &[impl Serialize]) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let line = |entry| serde_json::to_string(entry).expect("values are plain");
+    let lines: Vec<String> = entries.iter().map(line).collect();
+    format!(",\n  \"{name}\": [\n    {}\n  ]", lines.join(",\n    "))
 }
 
 #[cfg(test)]

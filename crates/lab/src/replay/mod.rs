@@ -166,6 +166,9 @@ impl Work for Replay {
         if let (Some(before), Some(peak)) = (number("rss_before_kib"), number("rss_peak_kib")) {
             outcome.values.push((metric::PEAK, (peak - before).max(0.0)));
         }
+        if self.threads > 1 {
+            outcome.values.push((metric::THREADS, self.threads as f64));
+        }
         outcome.values.extend(number("peak_bytes").map(|bytes| (LIVE_PEAK, bytes)));
         Ok(outcome)
     }
@@ -208,6 +211,8 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         counting: false,
     };
     let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    let verify = request.replays.iter().any(|replay| replay.verify);
+    report.provenance.settings.insert("replay verify".into(), verify.to_string());
     let against = Against {
         arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
         baseline: request.baseline,

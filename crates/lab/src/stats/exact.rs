@@ -21,22 +21,40 @@ pub fn median_interval(numbers: &[f64]) -> [f64; 2] {
     if numbers.is_empty() {
         return [f64::NAN; 2];
     }
+    within(numbers, left_out(numbers.len(), 0.05).unwrap_or(0))
+}
+
+/// The interval that misses the median in no more than the share `miss` of all cases; nothing where there
+/// are too few numbers for it.
+///
+/// ```
+/// use allod_lab::stats::exact::median_interval_at;
+/// let ten: Vec<f64> = (1..=10).map(f64::from).collect();
+/// assert_eq!(median_interval_at(&ten, 0.01), Some([1.0, 10.0]));
+/// assert_eq!(median_interval_at(&ten, 0.001), None);
+/// ```
+pub fn median_interval_at(numbers: &[f64], miss: f64) -> Option<[f64; 2]> {
+    left_out(numbers.len(), miss).map(|left_out| within(numbers, left_out))
+}
+
+/// From the least to the greatest number, without so many at each end.
+fn within(numbers: &[f64], left_out: usize) -> [f64; 2] {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let left_out = left_out(sorted.len());
     [sorted[left_out], sorted[sorted.len() - 1 - left_out]]
 }
 
-/// How many of `n` numbers an interval may leave out at each end and still hold in 95 % of all cases.
-fn left_out(n: usize) -> usize {
+/// How many of `n` numbers an interval may leave out at each end and still miss in no more than the share
+/// `miss` of all cases; nothing when even the whole range misses more often.
+fn left_out(n: usize, miss: f64) -> Option<usize> {
     // P(exactly k of n lie below the median), as a logarithm, since 2⁻ⁿ is too small for a float.
     let mut log_probability = -(n as f64) * std::f64::consts::LN_2;
     let mut missed = 0.0;
     let mut k: usize = 0;
     loop {
         missed += 2.0 * log_probability.exp();
-        if missed > 0.05 {
-            return k.saturating_sub(1);
+        if missed > miss {
+            return k.checked_sub(1);
         }
         log_probability += ((n - k) as f64 / (k + 1) as f64).ln();
         k += 1;
@@ -54,9 +72,10 @@ mod tests {
         let published =
             [(5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (20, 5), (25, 7), (50, 17)];
         for (n, k) in published {
-            assert_eq!(left_out(n), k, "{n}");
+            assert_eq!(left_out(n, 0.05).unwrap_or(0), k, "{n}");
         }
-        assert_eq!(left_out(10_000), 4901);
+        assert_eq!(left_out(10_000, 0.05), Some(4901));
+        assert_eq!(left_out(5, 0.05), None);
     }
 
     /// Known distributions: the interval holds the true median as often as it says, whatever they are.

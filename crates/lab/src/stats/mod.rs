@@ -8,10 +8,12 @@
 //! - [`summary`]: what a list of numbers says by itself;
 //! - [`exact`]: the interval of a median, which holds whatever the distribution is;
 //! - [`bootstrap`]: intervals of what is computed from several rows, such as a geometric mean;
-//! - [`compare`], [`geometric`]: ratios with their intervals;
+//! - [`compare`], [`compare_apart`], [`geometric`]: ratios with their intervals;
+//! - [`change()`], [`geometric_change`]: how a ratio differs from that of another run;
 //! - [`Verdict`]: what follows from an interval and a threshold.
 
 pub mod bootstrap;
+mod change;
 pub mod exact;
 mod ratio;
 #[cfg(test)]
@@ -19,8 +21,9 @@ pub(crate) mod simulated;
 mod summary;
 mod verdict;
 
+pub use change::{change, change_interval, geometric_change};
 pub use exact::FEWEST;
-pub use ratio::{Ratio, compare, geometric, log_ratios};
+pub use ratio::{Ratio, compare, compare_apart, geometric, log_ratios};
 pub(crate) use summary::median_in_place;
 pub use summary::{Summary, geometric_mean, mean, median, stddev, summary};
 pub use verdict::Verdict;

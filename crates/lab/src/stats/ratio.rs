@@ -63,6 +63,25 @@ pub fn compare(baseline: &[f64], arm: &[f64], threshold: f64) -> Ratio {
     Ratio::from_logs(median(&logs), median_interval(&logs), threshold, logs.len())
 }
 
+/// Compares costs that share no rounds, as those of two workloads; `threshold` as in [`Verdict::of`].
+///
+/// The ratio is that of the medians. Its interval reaches from the least to the greatest ratio that the
+/// medians' exact intervals allow, which is wider than it need be and never too narrow.
+///
+/// ```
+/// use allod_lab::stats::{compare_apart, Verdict};
+/// let r = compare_apart(&[20.0; 6], &[9.0, 10.0, 10.0, 10.0, 10.0, 11.0, 10.0], 0.01);
+/// assert_eq!((r.ratio, r.verdict), (2.0, Verdict::Go));
+/// ```
+pub fn compare_apart(baseline: &[f64], arm: &[f64], threshold: f64) -> Ratio {
+    let logs = |costs: &[f64]| costs.iter().map(|cost| cost.ln()).collect::<Vec<f64>>();
+    let (base, own) = (logs(baseline), logs(arm));
+    let (of_base, of_own) = (median_interval(&base), median_interval(&own));
+    let ci95 = [of_base[0] - of_own[1], of_base[1] - of_own[0]];
+    let rounds = base.len().min(own.len());
+    Ratio::from_logs(median(&base) - median(&own), ci95, threshold, rounds)
+}
+
 /// The geometric mean over several workloads of their median paired ratios, with an interval that
 /// resamples the rounds of every workload.
 ///
@@ -134,6 +153,24 @@ mod tests {
                 matches!(r.verdict, Verdict::Go | Verdict::NoGo)
             });
             assert!(wrong <= 0.05, "{rounds} rounds: {wrong}");
+        }
+    }
+
+    #[test]
+    fn an_interval_of_costs_apart_covers_the_true_ratio_as_often_as_it_says() {
+        for noise in [Noise::Even, Noise::Normal, Noise::Skewed, Noise::HeavyTails] {
+            for rounds in [6, 10, 25] {
+                let covered = share_of(1000, rounds as u64, |rng| {
+                    let mut costs = |factor: f64| {
+                        let cost = |_| factor * (0.02 * (noise.draw(rng) - noise.median())).exp();
+                        (0..rounds).map(cost).collect::<Vec<f64>>()
+                    };
+                    let (slow, fast) = (costs(2.0), costs(1.0));
+                    let [low, high] = compare_apart(&slow, &fast, 0.01).ci95;
+                    low <= 2.0 && 2.0 <= high
+                });
+                assert!(covered >= 0.95, "{noise:?}, {rounds}: {covered}");
+            }
         }
     }
 

@@ -98,6 +98,15 @@ impl LockedHeap<'_> {
         }
     }
 
+    /// As in the heap.
+    ///
+    /// # Safety
+    /// The blocks are the heap's.
+    pub(super) unsafe fn put_back(&mut self, blocks: &[*mut u8]) {
+        // SAFETY: the caller's contract.
+        unsafe { self.give(blocks) };
+    }
+
     pub(super) unsafe fn cache_for(&self, _: *mut u8) -> Option<Cache> {
         // SAFETY: only `receive` touches the cache, and its caller may.
         Some(unsafe { Heap::cache(self.heap, Class::of(SIZE)) })

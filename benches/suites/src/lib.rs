@@ -1,0 +1,11 @@
+//! The suites of `allod bench frame` and `allod bench region`: what frames and regions cost beside their
+//! peers.
+//!
+//! Both are made of functions, measured by [`allod_lab::inprocess`]. They stand apart from the
+//! laboratory, which anybody may use without them.
+
+mod arenas;
+pub mod components;
+pub mod frame;
+pub mod region;
+mod required;

@@ -1,0 +1,139 @@
+//! Making one report of the shards of a run.
+
+use super::{Part, Report};
+use crate::shown::Shown;
+
+impl Report {
+    /// One report of the shards of one run: all observations, and results made of all of them, so that a
+    /// geometric mean is one over the workloads of all shards. Each comparison stays within the shard, and so
+    /// within the machine, that measured its workload.
+    ///
+    /// # Errors
+    /// When a workload was measured by two of them.
+    pub fn join(mut shards: Vec<Self>) -> Result<Self, String> {
+        shards.sort_by_key(|report| report.provenance.shard);
+        apart(&shards)?;
+        let whole = |report: &Self| Part {
+            machine: report.machine.clone(),
+            provenance: report.provenance.clone(),
+        };
+        let parts: Vec<Part> = shards.iter().map(whole).collect();
+        let views = join_views(&shards);
+        let mut all = shards.into_iter();
+        let mut joined = all.next().ok_or("there are no shards to join")?;
+        joined.provenance.shard = None;
+        all.for_each(|shard| joined.absorb(shard));
+        let mut arms = Vec::new();
+        union(&mut arms, joined.provenance.arms);
+        joined.provenance.arms = arms;
+        (joined.parts, joined.views) = (parts, views);
+        joined.renew();
+        Ok(joined)
+    }
+}
+
+/// Refuses shards that have a workload in common: their observations could not be told apart.
+fn apart(shards: &[Report]) -> Result<(), String> {
+    for (i, shard) in shards.iter().enumerate() {
+        for other in &shards[..i] {
+            let has = |o: &crate::model::Observation| {
+                other.observations.iter().any(|p| p.suite == o.suite && p.workload == o.workload)
+            };
+            // One look per row is enough: its observations stand together.
+            let mut seen = ("", "");
+            for o in &shard.observations {
+                if seen != (&o.suite, &o.workload) && has(o) {
+                    return Err(format!("two shards have measured {} of {}", o.workload, o.suite));
+                }
+                seen = (&o.suite, &o.workload);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The views of all shards: those of one suite become one, with the rows in the order that they had before
+/// they were shared out in turn.
+fn join_views(shards: &[Report]) -> Vec<Shown> {
+    let mut joined: Vec<Shown> = Vec::new();
+    for shown in shards.iter().flat_map(|shard| &shard.views) {
+        let is_same =
+            |other: &Shown| (&other.of, &other.view.suite) == (&shown.of, &shown.view.suite);
+        if joined.iter().any(is_same) {
+            continue;
+        }
+        let of_all: Vec<&Shown> =
+            shards.iter().filter_map(|shard| shard.views.iter().find(|s| is_same(s))).collect();
+        let mut one = shown.clone();
+        let longest = of_all.iter().map(|s| s.view.rows.len()).max().unwrap_or(0);
+        one.view.rows.clear();
+        for row in 0..longest {
+            union(&mut one.view.rows, of_all.iter().filter_map(|s| s.view.rows.get(row)).cloned());
+        }
+        union(&mut one.arms, of_all.iter().flat_map(|s| s.arms.iter().cloned()));
+        joined.push(one);
+    }
+    joined
+}
+
+/// Adds what is not there yet.
+fn union<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::metric::TIME;
+    use crate::shard::Shard;
+    use crate::views::{Against, GEOMETRIC_MEAN, View, tests};
+
+    const WORKLOADS: [&str; 5] = ["a", "b", "c", "d", "e"];
+    const AGAINST: Against =
+        Against { arms: &["base", "fast"], baseline: "base", apart: None, threshold: 0.01 };
+
+    fn of(workloads: &[&str]) -> Report {
+        let time = |w: &str, arm: &str| {
+            if arm == "base" { 20.0 } else { 10.0 + f64::from(w.as_bytes()[0] - b'a') }
+        };
+        let metric = TIME;
+        let rows: Vec<_> = workloads
+            .iter()
+            .flat_map(|&w| ["base", "fast"].map(|arm| (w, arm, &metric, time(w, arm))))
+            .collect();
+        let mut report = tests::report(&rows);
+        View::new("heap", workloads.iter().copied(), &TIME).add_to(&mut report, AGAINST);
+        report
+    }
+
+    fn shard(number: u32, shares: u32) -> Report {
+        let shard = Shard { number, shares };
+        let mut report = of(&shard.of(&WORKLOADS));
+        report.provenance.shard = Some(shard);
+        report
+    }
+
+    #[test]
+    fn shards_make_the_run_that_was_shared_out() {
+        let joined = Report::join(vec![shard(2, 3), shard(3, 3), shard(1, 3)]).unwrap();
+        let whole = of(&WORKLOADS);
+        let ratio = |r: &Report, row| r.comparison("heap", row, "fast").unwrap().ratio;
+        assert_eq!(ratio(&joined, GEOMETRIC_MEAN), ratio(&whole, GEOMETRIC_MEAN));
+        assert_eq!((joined.results, joined.comparisons), (whole.results, whole.comparisons));
+        let numbers = joined.parts.iter().map(|part| part.provenance.shard.unwrap().number);
+        assert_eq!(numbers.collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(joined.provenance.shard, None);
+    }
+
+    #[test]
+    fn a_workload_of_two_shards_is_refused() {
+        let mut twice = shard(2, 2);
+        twice.observations.extend(shard(1, 2).observations);
+        let why = Report::join(vec![shard(1, 2), twice]).unwrap_err();
+        assert_eq!(why, "two shards have measured a of heap");
+    }
+}

@@ -1,0 +1,110 @@
+//! How results were made of observations: kept in a report, so that they can be made again.
+
+use crate::model::Report;
+use crate::views::{Against, View};
+use serde::{Deserialize, Serialize};
+
+/// A view, and whose results it showed against whom.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The suite of the observations; that of the view names its results.
+    pub of: String,
+    /// The rows and their metrics.
+    #[serde(flatten)]
+    pub view: View,
+    /// The arms, in the order of the results.
+    pub arms: Vec<String>,
+    /// The arm that the others are compared with.
+    pub baseline: String,
+    /// An arm that is compared with nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<String>,
+    /// The smallest difference that counts.
+    pub threshold: f64,
+}
+
+impl Shown {
+    /// What is to be kept of a view that is added to a report of one suite's observations.
+    pub(crate) fn of(view: &View, report: &Report, against: Against) -> Self {
+        let of = report.observations.first().map_or(&view.suite, |o| &o.suite);
+        Self {
+            of: of.clone(),
+            view: view.clone(),
+            arms: against.arms.iter().map(|&arm| arm.into()).collect(),
+            baseline: against.baseline.into(),
+            apart: against.apart.map(Into::into),
+            threshold: against.threshold,
+        }
+    }
+}
+
+impl Report {
+    /// Makes all results and comparisons again, of the observations that there are now.
+    pub(crate) fn renew(&mut self) {
+        (self.results, self.comparisons) = (Vec::new(), Vec::new());
+        for shown in std::mem::take(&mut self.views) {
+            let mut suite = self.suite(&shown.of);
+            let arms: Vec<&str> = shown.arms.iter().map(String::as_str).collect();
+            let against = Against {
+                arms: &arms,
+                baseline: &shown.baseline,
+                apart: shown.apart.as_deref(),
+                threshold: shown.threshold,
+            };
+            shown.view.add_to(&mut suite, against);
+            self.results.extend(suite.results);
+            self.comparisons.extend(suite.comparisons);
+            self.views.push(shown);
+        }
+    }
+
+    /// The observations and failures of one suite, without results: names are unique in a suite only.
+    pub(crate) fn suite(&self, name: &str) -> Self {
+        let observations = self.observations.iter().filter(|o| o.suite == name);
+        let failures = self.failures.iter().filter(|f| f.suite == name);
+        Self {
+            schema: self.schema,
+            machine: self.machine.clone(),
+            provenance: self.provenance.clone(),
+            results: Vec::new(),
+            comparisons: Vec::new(),
+            experiment: None,
+            failures: failures.cloned().collect(),
+            views: Vec::new(),
+            parts: Vec::new(),
+            observations: observations.cloned().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Report;
+    use crate::model::metric::{PEAK, TIME};
+    use crate::views::{Against, View, tests};
+
+    #[test]
+    fn results_are_made_again_as_they_were() {
+        let mut report = tests::report(&[
+            ("a", "base", &TIME, 4.0),
+            ("a", "fast", &TIME, 3.0),
+            ("b", "base", &TIME, 4.0),
+            ("b", "fast", &TIME, 1.0),
+            ("a", "base", &PEAK, 3000.0),
+            ("a", "fast", &PEAK, 2000.0),
+        ]);
+        let against =
+            Against { arms: &["base", "fast"], baseline: "base", apart: None, threshold: 0.01 };
+        View::new("heap", ["a", "b"], &TIME).add_to(&mut report, against);
+        View::peaks("heap", ["a", "b"]).add_to(&mut report, against);
+        let mut again = report.clone();
+        // A row of the same name in another suite must not get in.
+        let mut other = report.observations[0].clone();
+        (other.suite, other.value) = ("frame".into(), 1e9);
+        again.observations.push(other.clone());
+        again.renew();
+        report.observations.push(other);
+        assert_eq!(again, report);
+        assert_eq!(serde_json::from_str::<Report>(&report.to_json()).unwrap(), report);
+    }
+}

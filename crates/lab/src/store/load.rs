@@ -1,0 +1,206 @@
+//! Reading a run back.
+
+use super::{RunId, Store};
+use crate::machine::Machine;
+use crate::model::{Comparison, Failure, Metric, Observation, Provenance, Report, ResultRow};
+use crate::shard::Shard;
+use crate::stats::Summary;
+use crate::tree::Tree;
+use rusqlite::types::Type;
+use rusqlite::{Row, params};
+use serde::de::DeserializeOwned;
+
+impl Store {
+    /// Reads a run, with every observation, as it was saved. Shards of one run come as one report.
+    ///
+    /// # Errors
+    /// When there is no such run; the nearest is named.
+    pub fn load(&self, run: RunId) -> Result<Report, String> {
+        let mut parts = self.parts(run)?;
+        match parts.len() {
+            0 => Err(self.no_such_run(run)?),
+            1 => Ok(parts.remove(0)),
+            _ => Report::join(parts),
+        }
+    }
+
+    /// The parts of a run by shard, each a report of its own.
+    pub(super) fn parts(&self, run: RunId) -> Result<Vec<Report>, String> {
+        self.sql(|c| {
+            let mut parts = c.prepare("SELECT * FROM part WHERE run = ? ORDER BY shard, id")?;
+            let parts = parts.query_map([run.0], |row| Ok((row.get("id")?, head(row)?)))?;
+            parts.map(|part| part.and_then(|(id, head)| self.fill(id, head))).collect()
+        })
+    }
+
+    pub(super) fn no_such_run(&self, run: RunId) -> Result<String, String> {
+        let nearest: Option<i64> = self.sql(|c| {
+            let sql =
+                "SELECT min(id) FROM (SELECT id FROM run ORDER BY abs(id - ?), id DESC LIMIT 1)";
+            c.query_row(sql, [run.0], |row| row.get(0))
+        })?;
+        let file = self.file.display();
+        Ok(match nearest {
+            Some(nearest) => format!("there is no run {run} in {file}; the nearest is {nearest}"),
+            None => format!("there is no run {run} in {file}: it is empty"),
+        })
+    }
+
+    /// Reads what belongs to a part.
+    fn fill(&self, part: i64, mut report: Report) -> rusqlite::Result<Report> {
+        report.provenance.arms =
+            self.rows("SELECT about FROM arm WHERE part = ? ORDER BY id", part, |r| {
+                from_json(r, 0)
+            })?;
+        report.views =
+            self.rows("SELECT view FROM shown WHERE part = ? ORDER BY id", part, |r| {
+                from_json(r, 0)
+            })?;
+        let experiment = "SELECT found FROM experiment WHERE part = ?";
+        report.experiment = self.rows(experiment, part, |r| from_json(r, 0))?.pop();
+        report.failures =
+            self.rows("SELECT * FROM failure WHERE part = ? ORDER BY id", part, failure)?;
+        report.results =
+            self.rows("SELECT * FROM result WHERE part = ? ORDER BY id", part, result)?;
+        report.comparisons =
+            self.rows("SELECT * FROM comparison WHERE part = ? ORDER BY id", part, comparison)?;
+        report.observations = self.rows(
+            "SELECT o.*, s.suite, s.workload, s.arm, s.metric, s.unit FROM observation o \
+             JOIN series s ON s.id = o.series WHERE s.part = ? ORDER BY o.id",
+            part,
+            observation,
+        )?;
+        Ok(report)
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        part: i64,
+        read: impl FnMut(&Row) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        self.connection.prepare(sql)?.query_map(params![part], read)?.collect()
+    }
+}
+
+/// A report that has nothing yet but what its part says.
+fn head(row: &Row) -> rusqlite::Result<Report> {
+    Ok(Report {
+        schema: row.get("report_schema")?,
+        machine: Machine {
+            os: row.get("os")?,
+            arch: row.get("arch")?,
+            cpu: row.get("cpu")?,
+            cores: count(row, "cores")?,
+            memory_kib: count(row, "memory_kib")? as u64,
+            huge_pages: row.get("huge_pages")?,
+            governor: row.get("governor")?,
+        },
+        provenance: provenance(row)?,
+        results: Vec::new(),
+        comparisons: Vec::new(),
+        failures: Vec::new(),
+        experiment: None,
+        views: Vec::new(),
+        parts: Vec::new(),
+        observations: Vec::new(),
+    })
+}
+
+/// How a part was measured, but for its arms.
+fn provenance(row: &Row) -> rusqlite::Result<Provenance> {
+    let shard = (row.get::<_, Option<u32>>("shard")?, row.get::<_, Option<u32>>("shares")?);
+    Ok(Provenance {
+        id: row.get("name")?,
+        version: row.get("version")?,
+        command: from_json(row, row.as_ref().column_index("command")?)?,
+        unix_time: row.get::<_, i64>("unix_time")? as u64,
+        seed: row.get::<_, i64>("seed")? as u64,
+        disturbed_rounds: count(row, "disturbed_rounds")?,
+        repeated_rounds: count(row, "repeated_rounds")?,
+        stopped: row.get("stopped")?,
+        tree: Tree {
+            commit: row.get("commit_hash")?,
+            branch: row.get("branch")?,
+            modified: row.get("modified")?,
+        },
+        compiler: row.get("compiler")?,
+        flags: row.get("flags")?,
+        settings: from_json(row, row.as_ref().column_index("settings")?)?,
+        shard: shard.0.zip(shard.1).map(|(number, shares)| Shard { number, shares }),
+        arms: Vec::new(),
+    })
+}
+
+fn failure(row: &Row) -> rusqlite::Result<Failure> {
+    Ok(Failure {
+        suite: row.get("suite")?,
+        workload: row.get("workload")?,
+        subject: row.get("subject")?,
+        reason: row.get("reason")?,
+    })
+}
+
+fn result(row: &Row) -> rusqlite::Result<ResultRow> {
+    Ok(ResultRow {
+        suite: row.get("suite")?,
+        workload: row.get("workload")?,
+        subject: row.get("subject")?,
+        unit: row.get("unit")?,
+        summary: Summary {
+            runs: count(row, "runs")?,
+            median: number(row, "median")?,
+            mean: number(row, "mean")?,
+            stddev: number(row, "stddev")?,
+            ci95: [number(row, "low")?, number(row, "high")?],
+        },
+        peak_rss_kib: row.get::<_, Option<i64>>("peak_rss_kib")?.map(|kib| kib as u64),
+    })
+}
+
+fn comparison(row: &Row) -> rusqlite::Result<Comparison> {
+    let verdict: String = row.get("verdict")?;
+    let verdict = serde_json::from_value(verdict.into());
+    Ok(Comparison {
+        suite: row.get("suite")?,
+        workload: row.get("workload")?,
+        subject: row.get("subject")?,
+        baseline: row.get("baseline")?,
+        ratio: number(row, "ratio")?,
+        ci95: [number(row, "low")?, number(row, "high")?],
+        verdict: verdict
+            .map_err(|e| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(e)))?,
+    })
+}
+
+fn observation(row: &Row) -> rusqlite::Result<Observation> {
+    Ok(Observation {
+        round: count(row, "round")?,
+        position: count(row, "position")?,
+        suite: row.get("suite")?,
+        workload: row.get("workload")?,
+        arm: row.get("arm")?,
+        metric: Metric {
+            name: row.get::<_, String>("metric")?.into(),
+            unit: row.get::<_, String>("unit")?.into(),
+        },
+        value: number(row, "value")?,
+        counts: row.get("counts")?,
+        disturbed: row.get("disturbed")?,
+    })
+}
+
+fn count(row: &Row, column: &str) -> rusqlite::Result<usize> {
+    Ok(row.get::<_, i64>(column)?.max(0) as usize)
+}
+
+/// What is no number, SQLite keeps as nothing.
+fn number(row: &Row, column: &str) -> rusqlite::Result<f64> {
+    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
+}
+
+fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text)
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
+}
