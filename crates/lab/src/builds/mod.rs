@@ -125,9 +125,9 @@ impl Builds {
     }
 
     fn describe(&self, wanted: &Wanted, place: PathBuf) -> Built {
-        let commit = match &wanted.commit {
-            Some(commit) => commit.clone(),
-            None => git::state(&self.repository),
+        let (commit, short) = match &wanted.commit {
+            Some(commit) => (commit.clone(), format!("{commit:.12}")),
+            None => (git::state(&self.repository), git::state(&self.repository)),
         };
         let features = match &wanted.features[..] {
             [] => String::new(),
@@ -137,7 +137,7 @@ impl Builds {
             Some(_) => Product::Tree(place.join("tree")),
             None => Product::Library(place.join(LIBRARY)),
         };
-        Built { origin: format!("built of {commit:.20}{features}"), commit, product, place }
+        Built { origin: format!("built of {short}{features}"), commit, product, place }
     }
 
     fn build(&self, wanted: &Wanted, built: &Built) -> Result<(), String> {

@@ -46,7 +46,7 @@ impl Adviser<'_> {
             return self.nothing_gains(&all);
         };
         let name = |point: usize| self.points.names[point].as_str();
-        let among = if all.len() > 1 { ", the most of all that are certainly faster" } else { "" };
+        let among = if all.len() > 1 { ", the most of all that are certainly better" } else { "" };
         let mut reasons =
             vec![format!("{} is {} against {}{among}", name(fastest), percent(&gain), name(0))];
         let mut point = fastest;
@@ -101,11 +101,11 @@ impl Adviser<'_> {
                     percent(gain)
                 )
             };
-            let among = if all.len() > 1 { "; all others are slower" } else { "" };
+            let among = if all.len() > 1 { "; all others are worse" } else { "" };
             return (Some(0), best.map(words).map(|words| words + among).into_iter().collect());
         }
         let reason = format!(
-            "no point is certainly faster than {none}, and not decided is: {}; more rounds may decide it",
+            "no point is certainly better than {none}, and not decided is: {}; more rounds may decide it",
             open.join(", ")
         );
         (None, vec![reason])
@@ -143,8 +143,11 @@ impl Adviser<'_> {
     }
 }
 
-/// A ratio as a gain in percent, with its interval.
-pub(super) fn percent(ratio: &Ratio) -> String {
+/// A ratio as a gain in percent, with its interval if it has one.
+fn percent(ratio: &Ratio) -> String {
+    if ratio.ci95[0] == ratio.ci95[1] {
+        return format!("{} %", gain(ratio.ratio));
+    }
     let [low, high] = ratio.ci95.map(gain);
     format!("{} % ({low} to {high})", gain(ratio.ratio))
 }
@@ -234,7 +237,7 @@ mod tests {
         let advice = advice(&["x", "y"], &[100.0, 105.0, 100.2, 106.0]);
         assert_eq!(advice.choose.as_deref(), Some("none"));
         assert!(advice.reasons[0].starts_with("y is "), "{advice:?}");
-        assert!(advice.reasons[0].ends_with("no difference that counts; all others are slower"));
+        assert!(advice.reasons[0].ends_with("no difference that counts; all others are worse"));
     }
 
     #[test]
