@@ -35,9 +35,9 @@ fn one(experiment: &Experiment, matrix: &Matrix) -> String {
         GEOMETRIC_MEAN => "Geometric mean over these workloads\n\n".into(),
         name => format!("{name}: medians of {} interleaved rounds\n\n", matrix.rounds),
     };
-    let _ = writeln!(text, "{}", points(experiment, matrix));
+    let _ = writeln!(text, "{}", point_table(experiment, matrix));
     if experiment.factors.len() > 1 {
-        let _ = writeln!(text, "{}\n{}", effects(matrix), sums(matrix));
+        let _ = writeln!(text, "{}\n{}", effect_table(matrix), sum_table(matrix));
     }
     match &matrix.advice.choose {
         Some(point) => text += &format!("Recommended: {point}.\n"),
@@ -52,7 +52,8 @@ fn one(experiment: &Experiment, matrix: &Matrix) -> String {
     text + "\n"
 }
 
-fn points(experiment: &Experiment, matrix: &Matrix) -> Table {
+/// The points: their levels, what they cost, and how many times faster they are than the first.
+pub(crate) fn point_table(experiment: &Experiment, matrix: &Matrix) -> Table {
     let factors: Vec<&str> = match experiment.factors.len() {
         1 => Vec::new(),
         _ => experiment.factors.iter().map(|f| f.name.as_str()).collect(),
@@ -82,7 +83,8 @@ fn cost(row: &Measured) -> Vec<String> {
     [row.median, row.stddev].into_iter().flatten().map(digits).collect()
 }
 
-fn effects(matrix: &Matrix) -> Table {
+/// Main effects and interactions.
+pub(crate) fn effect_table(matrix: &Matrix) -> Table {
     let mut table = Table::new(["effect", "times faster", "95 % interval", "verdict"]);
     for effect in &matrix.effects {
         let name = effect.factors.join(" × ");
@@ -91,7 +93,8 @@ fn effects(matrix: &Matrix) -> Table {
     table
 }
 
-fn sums(matrix: &Matrix) -> Table {
+/// What was measured against what would be if gains added up.
+pub(crate) fn sum_table(matrix: &Matrix) -> Table {
     let columns = ["sum of gains", "predicted %", "measured %", "points", "95 % interval", ""];
     let mut table = Table::new(columns);
     for sum in &matrix.additivity {
