@@ -57,10 +57,10 @@ finds() {
     ! looks_right broken 375 light >"$work/found" 2>&1 && grep -q "$words" "$work/found"
 }
 
-for seed in 1 2 3; do
+for seed in 0 1 2 3; do
     python3 "$here/made_up.py" "$seed" >"$work/run-$seed.json"
 done
-"$prefix/bin/allod" replay --runs 2 --only allod --json "$work/replay.json" "$root/crates/lab/traces/git.trace" >/dev/null
+"$prefix/bin/allod" replay --no-store --runs 2 --only allod --json "$work/replay.json" "$root/crates/lab/traces/git.trace" >/dev/null
 check "a page of what is hard to draw is made" page many "$work"/run-?.json
 check "a page of a real measurement is made" page real "$work/replay.json"
 for scheme in light dark; do

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes up a report with all that is hard to draw: many rows and subjects, long and hostile names, ratios
-from a thousandth to a thousand, values that are all the same, rows that were lost, memory over time.
+from a thousandth to a thousand, values that are all the same, rows that were lost, memory over time; with seed 0 an
+experiment.
 
     made_up.py SEED > report.json
 """
@@ -75,6 +76,40 @@ for workload in ["compiler", "<i>page</i>"]:
         series.append({"suite": "replay", "workload": workload, "arm": subject, "metric": "resident",
                        "unit": "KiB", "along": "calls", "points": points})
 
+
+
+def ratio(value, width):
+    low, high = value * (1 - width), value * (1 + width)
+    return {"ratio": value, "ci95": [low, high],
+            "verdict": "GO" if low > 1.01 else "NO-GO" if high < 0.99 else "UNDECIDED"}
+
+
+def matrix(workload):
+    """Three factors: the first two are worth less together than the product of both."""
+    points, effects, sums = [], [], []
+    for point in range(8):
+        bits = [point >> i & 1 for i in range(3)]
+        faster = 1.2 ** bits[0] * 1.5 ** bits[1] * 0.97 ** bits[2] * (0.8 if bits[0] and bits[1] else 1)
+        points.append({"point": POINTS[point], "median": 50 / faster, "stddev": 0.5, **ratio(faster, 0.02)})
+        if point:
+            effects.append({"factors": [f for f, bit in zip(FACTORS, bits) if bit], **ratio(1 + 0.1 / point, 0.04)})
+        if sum(bits) > 1:
+            sums.append({"point": POINTS[point], "predicted": faster * 1.1, "measured": faster, "points": -faster * 10,
+                         "ci95": [-faster * 11, -faster * 9], "sum": "sub-additive"})
+    return {"workload": workload, "rounds": ROUNDS, "points": points, "effects": effects, "additivity": sums,
+            "advice": {"choose": POINTS[2], "reasons": ["it is the fastest of all"],
+                       "warnings": ["the sign of <b>one</b> depends on another"]}}
+
+
+FACTORS = ["B4", "<i>B5</i>+B6", "a-factor-whose-name-is-too-long-for-any-axis-there-is"]
+POINTS = [",".join(f for i, f in enumerate(FACTORS) if p >> i & 1) or "none" for p in range(8)]
+experiment = {
+    "factors": [{"name": f, "off": "ALLOD_X=0", "on": ""} for f in FACTORS], "shared": "features:knobs",
+    "metric": "time", "unit": "ns/op", "threshold": 0.01,
+    "points": [{"name": p, "on": [f for i, f in enumerate(FACTORS) if n >> i & 1], "origin": ""}
+               for n, p in enumerate(POINTS)],
+    "matrices": [matrix("lifo"), matrix("geometric-mean")],
+}
 report = {
     "schema": 2,
     "machine": {"os": "Linux 6.1", "arch": "x86_64", "cpu": "A Processor & Co <4 GHz>", "cores": 2,
@@ -85,4 +120,6 @@ report = {
     "results": results, "comparisons": comparisons, "failures": failures, "series": series,
     "observations": observations,
 }
+if seed == 0:  # an experiment is a run of its own
+    report |= {"experiment": experiment, "results": [], "comparisons": [], "failures": [], "series": [], "observations": []}
 json.dump(report, sys.stdout)

@@ -41,3 +41,4 @@ pub use run::{Request, SUITE, Work, run};
 pub use shipped::{SHIPPED, Shipped, Variants};
 pub use surface::Surface;
 pub use tables::tables;
+pub(crate) use tables::{effect_table, point_table, sum_table};

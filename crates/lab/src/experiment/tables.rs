@@ -36,9 +36,14 @@ fn one(experiment: &Experiment, matrix: &Matrix) -> String {
         name if counted(experiment) => format!("{name}: counted once, by callgrind\n\n"),
         name => format!("{name}: medians of {} interleaved rounds\n\n", matrix.rounds),
     };
-    let _ = writeln!(text, "{}", points(experiment, matrix));
+    let _ = writeln!(text, "{}", point_table(experiment, matrix));
     if experiment.factors.len() > 1 {
-        let _ = writeln!(text, "{}\n{}", effects(experiment, matrix), sums(experiment, matrix));
+        let _ = writeln!(
+            text,
+            "{}\n{}",
+            effect_table(experiment, matrix),
+            sum_table(experiment, matrix)
+        );
     }
     match &matrix.advice.choose {
         Some(point) => text += &format!("Recommended: {point}.\n"),
@@ -53,7 +58,8 @@ fn one(experiment: &Experiment, matrix: &Matrix) -> String {
     text + "\n"
 }
 
-fn points(experiment: &Experiment, matrix: &Matrix) -> Table {
+/// The points: their levels, what they cost, and how many times faster they are than the first.
+pub(crate) fn point_table(experiment: &Experiment, matrix: &Matrix) -> Table {
     let factors: Vec<&str> = match experiment.factors.len() {
         1 => Vec::new(),
         _ => experiment.factors.iter().map(|f| f.name.as_str()).collect(),
@@ -86,7 +92,8 @@ fn points(experiment: &Experiment, matrix: &Matrix) -> Table {
     table
 }
 
-fn effects(experiment: &Experiment, matrix: &Matrix) -> Table {
+/// Main effects and interactions.
+pub(crate) fn effect_table(experiment: &Experiment, matrix: &Matrix) -> Table {
     let mut table =
         Table::new(std::iter::once("effect".to_owned()).chain(ratio_columns(experiment)));
     for effect in &matrix.effects {
@@ -96,7 +103,8 @@ fn effects(experiment: &Experiment, matrix: &Matrix) -> Table {
     table
 }
 
-fn sums(experiment: &Experiment, matrix: &Matrix) -> Table {
+/// What was measured against what would be if gains added up.
+pub(crate) fn sum_table(experiment: &Experiment, matrix: &Matrix) -> Table {
     let interval = (!counted(experiment)).then_some("95 % interval");
     let columns = ["sum of gains", "predicted %", "measured %", "points"];
     let mut table = Table::new(columns.into_iter().chain(interval).chain([""]));

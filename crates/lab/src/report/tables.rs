@@ -3,6 +3,7 @@
 use super::Given;
 use super::scorecard::{Line, Mean, Scorecard};
 use super::suite::{Share, Suite};
+use crate::experiment::{Experiment, Matrix, effect_table, point_table, sum_table};
 use crate::notes::notes;
 use crate::suite_table::SuiteTable;
 use crate::table::{Table, digits};
@@ -77,6 +78,9 @@ fn wrapped(text: &str) -> String {
 pub fn tables(all: &[Given]) -> Vec<Part> {
     let mut parts = Vec::new();
     for given in all {
+        if let Some(experiment) = &given.report.experiment {
+            parts.extend(experiment.matrices.iter().flat_map(|m| of_matrix(experiment, m)));
+        }
         let of_run = if all.len() > 1 { format!(", {}", given.label) } else { String::new() };
         for suite in Suite::all(&given.report) {
             let table = SuiteTable::of(&given.report, suite.name, suite.reference);
@@ -102,6 +106,24 @@ pub fn tables(all: &[Given]) -> Vec<Part> {
             }
         }
         parts.push(origin(given));
+    }
+    parts
+}
+
+/// What an experiment found on one workload.
+fn of_matrix(experiment: &Experiment, matrix: &Matrix) -> Vec<Part> {
+    let name = &matrix.workload;
+    let advice = &matrix.advice;
+    let mut text = advice.choose.as_ref().map_or(String::new(), |p| format!("Recommended: {p}.\n"));
+    text.extend(advice.reasons.iter().chain(&advice.warnings).map(|line| format!("{line}\n")));
+    let table = point_table(experiment, matrix);
+    let mut parts = vec![Part::new(format!("Points: {name}"), text, Some(table))];
+    if experiment.factors.len() > 1 {
+        let effects =
+            Part::new(format!("Effects: {name}"), "", Some(effect_table(experiment, matrix)));
+        let sums =
+            Part::new(format!("Sums of gains: {name}"), "", Some(sum_table(experiment, matrix)));
+        parts.extend([effects, sums]);
     }
     parts
 }
@@ -144,13 +166,17 @@ pub(super) fn facts(given: &Given) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The scorecards of some runs, one for each suite; where several runs have a suite, the last one's.
+/// The scorecards of some runs, one for each suite; where several runs have a suite, the last one's. Points of
+/// an experiment have none.
 pub fn scorecards(all: &[Given]) -> Vec<Scorecard> {
-    newest_suites(all).iter().map(|(_, suite)| Scorecard::of(suite)).collect()
+    let compared = all.iter().filter(|given| given.report.experiment.is_none());
+    newest_suites(compared).iter().map(|(_, suite)| Scorecard::of(suite)).collect()
 }
 
 /// The suites of all runs, each from the last run that has it.
-pub(super) fn newest_suites(all: &[Given]) -> Vec<(&Given, Suite<'_>)> {
+pub(super) fn newest_suites<'a>(
+    all: impl IntoIterator<Item = &'a Given>,
+) -> Vec<(&'a Given, Suite<'a>)> {
     let mut newest: Vec<(&Given, Suite)> = Vec::new();
     for given in all {
         for suite in Suite::all(&given.report) {

@@ -50,10 +50,6 @@ impl Store {
             self.rows("SELECT view FROM shown WHERE part = ? ORDER BY id", part, |r| {
                 from_json(r, 0)
             })?;
-        let series = "SELECT series FROM watched WHERE part = ? ORDER BY id";
-        report.series = self.rows(series, part, |r| from_json(r, 0))?;
-        let experiment = "SELECT found FROM experiment WHERE part = ?";
-        report.experiment = self.rows(experiment, part, |r| from_json(r, 0))?.pop();
         report.failures =
             self.rows("SELECT * FROM failure WHERE part = ? ORDER BY id", part, failure)?;
         report.results =

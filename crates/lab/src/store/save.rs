@@ -137,12 +137,6 @@ fn results(change: &Transaction, part: i64, report: &Report) -> rusqlite::Result
             ],
         )?;
     }
-    if let Some(experiment) = &report.experiment {
-        change.execute("INSERT INTO experiment VALUES (?, ?)", params![part, json(experiment)])?;
-    }
-    for series in &report.series {
-        change.execute("INSERT INTO watched VALUES (NULL, ?, ?)", params![part, json(series)])?;
-    }
     for view in &report.views {
         change.execute("INSERT INTO shown VALUES (NULL, ?, ?)", params![part, json(view)])?;
     }

@@ -16,6 +16,15 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
     /// The interval of each point; may be empty.
     pub intervals: Vec<[f64; 2]>,
+    /// Whether it is dashed, as what was not measured is.
+    pub dashed: bool,
+}
+
+impl Line {
+    /// Whether the line at a place of the list is drawn dashed: colours come again from there on.
+    pub fn is_dashed(&self, place: usize) -> bool {
+        self.dashed || place >= LINES
+    }
 }
 
 /// How lines are drawn.
@@ -33,7 +42,7 @@ pub struct Style<'a> {
     pub ratios: bool,
 }
 
-/// Draws lines. Colours tell them apart, and from the ninth on dashes.
+/// Draws lines. Colours tell them apart, and from the ninth on dashes, too.
 pub fn lines(style: &Style, lines: &[Line]) -> String {
     let values = || {
         let of = |l: &Line| {
@@ -66,7 +75,7 @@ pub fn lines(style: &Style, lines: &[Line]) -> String {
         let area = plot.plotting_area().clone();
         for (i, line) in lines.iter().enumerate() {
             let ink = Ink::Line(i);
-            let aside = if style.names.is_some() { aside(i, lines.len()) } else { 0.0 };
+            let aside = if line.intervals.is_empty() { 0.0 } else { aside(i, lines.len()) };
             let points: Vec<(f64, f64)> =
                 line.points.iter().map(|(x, y)| (x + aside, y / factor)).collect();
             for ((x, _), [low, high]) in points.iter().zip(&line.intervals) {
@@ -79,9 +88,9 @@ pub fn lines(style: &Style, lines: &[Line]) -> String {
                 }
             }
             let stroke = ink.color().stroke_width(2);
-            match i / LINES {
-                0 => area.draw(&path(points, ink, 2)).expect(super::DRAWN),
-                _ => {
+            match line.is_dashed(i) {
+                false => area.draw(&path(points, ink, 2)).expect(super::DRAWN),
+                true => {
                     let dashed = DashedLineSeries::new(points, 4, 3, stroke);
                     plot.draw_series(dashed).expect(super::DRAWN);
                 }

@@ -76,7 +76,7 @@ fn draw(around: Surroundings, paint: impl FnOnce(&mut Plot, &Whole)) -> String {
             .set_all_tick_mark_size(3)
             .label_style(font(Ink::Muted))
             .axis_desc_style(font(Ink::Muted))
-            .x_desc(around.names[0]);
+            .x_desc(cut(around.names[0], f64::from(WIDTH - around.left - around.right)));
         if !around.lines_across {
             mesh.disable_y_mesh();
         }
@@ -110,14 +110,19 @@ fn path(points: impl Into<Vec<(f64, f64)>>, ink: Ink, width: u32) -> PathElement
 
 /// A name that fits beside an axis: a long one loses its middle.
 fn fitting(name: &str) -> String {
+    cut(name, WIDEST)
+}
+
+/// A text that is no wider than it may be: a wider one loses its middle.
+fn cut(name: &str, widest: f64) -> String {
     let mut head: Vec<char> = name.chars().collect();
-    if width(name) <= WIDEST {
+    if width(name) <= widest {
         return name.to_owned();
     }
     let mut tail = head.split_off(head.len().div_ceil(2));
     loop {
         let shorter = format!("{}\u{2026}{}", text(&head), text(&tail));
-        if width(&shorter) <= WIDEST {
+        if width(&shorter) <= widest {
             return shorter;
         }
         match head.len() > tail.len() {

@@ -45,6 +45,7 @@ fn every_colour_that_is_drawn_has_a_value_for_dark_pages() {
         name: i.to_string(),
         points: vec![(0.0, 1.0), (1.0, i as f64 + 1.0)],
         intervals: vec![[0.5, 1.5]; 2],
+        dashed: false,
     };
     let style = Style { label: "x", along: "run", names: None, unit: "KiB", ratios: false };
     let all: Vec<Line> = (0..10).map(line).collect();
@@ -72,6 +73,7 @@ fn the_ninth_line_is_dashed() {
         name: i.to_string(),
         points: vec![(0.0, 1.0), (100.0, 2.0)],
         intervals: vec![],
+        dashed: false,
     };
     let style = Style { label: "x", along: "calls", names: None, unit: "KiB", ratios: false };
     let pieces = |n: usize| {

@@ -43,7 +43,7 @@ fn lines_of(suite: &Suite, runs: &[&Given], row: &str) -> Vec<Line> {
             (c.baseline == suite.reference).then_some(((i as f64, c.ratio), c.ci95))
         };
         let (points, intervals) = runs.iter().enumerate().filter_map(ratio).unzip();
-        Line { name: (*subject).into(), points, intervals }
+        Line { name: (*subject).into(), points, intervals, dashed: false }
     };
     others.map(line).collect()
 }

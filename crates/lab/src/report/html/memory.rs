@@ -31,6 +31,7 @@ fn of_workload(given: &Given, workload: &str) -> Markup {
         name: s.arm.clone(),
         points: s.points.iter().map(|[x, y]| (*x, *y)).collect(),
         intervals: Vec::new(),
+        dashed: false,
     };
     let drawn: Vec<Line> = all.iter().map(line).collect();
     let label = format!("Memory over time of {workload}");

@@ -2,6 +2,7 @@
 //! dark, fits on a phone, and prints.
 
 mod distributions;
+mod experiments;
 mod history;
 mod memory;
 mod provenance;
@@ -33,6 +34,7 @@ pub fn page(all: &[Given]) -> String {
         ratios::section(&suites),
         distributions::section(&suites),
         memory::section(all),
+        experiments::section(all),
         history::section(all, &suites),
         Some(provenance::section(all)),
     ];
@@ -123,7 +125,7 @@ fn legend(lines: &[Line]) -> Markup {
     html! {
         ul.legend {
             @for (i, line) in lines.iter().enumerate() {
-                li style={ "--line: var(--line-" (i % 8) ")" } class=[(i >= 8).then_some("dashed")] { (line.name) }
+                li style={ "--line: var(--line-" (i % 8) ")" } class=[line.is_dashed(i).then_some("dashed")] { (line.name) }
             }
         }
     }

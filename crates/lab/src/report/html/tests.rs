@@ -1,9 +1,11 @@
 //! The page as text; how it looks is seen by tests/reports.sh in a browser.
 
 use super::page;
+use crate::experiment::{Advice, Effect, Experiment, Matrix, Measured};
 use crate::model::{Series, metric};
 use crate::report::Given;
 use crate::report::tests::{given, report};
+use crate::stats::{Ratio, Verdict};
 use crate::views::tests as made_up;
 
 const NASTY: &str = "</style><script>alert(\"1\")</script>&amp;";
@@ -19,9 +21,41 @@ fn full() -> Vec<Given> {
         along: "calls".into(),
         points: vec![[1e3, 100.0], [2e3, 5000.0], [3e3, 400.0]],
     });
+    second.experiment = Some(experiment());
     made_up::fail(&mut second, "lifo", NASTY, NASTY);
     all.push(Given { label: NASTY.into(), report: second });
     all
+}
+
+fn experiment() -> Experiment {
+    let ratio = Ratio { ratio: 1.5, ci95: [1.2, 1.8], verdict: Verdict::Go };
+    let names = ["none", "x", NASTY, "both"];
+    let point = |name: &str| format!(r#"{{"name": {name:?}, "on": [], "origin": ""}}"#);
+    let points: Vec<String> = names.iter().map(|name| point(name)).collect();
+    let text = format!(
+        r#"{{"factors": [{{"name": "x", "off": "", "on": ""}}, {{"name": {NASTY:?}, "off": "", "on": ""}}],
+            "shared": "", "metric": "time", "unit": "ns/op", "threshold": 0.01,
+            "points": [{}], "matrices": []}}"#,
+        points.join(",")
+    );
+    let measured =
+        |name: &&str| Measured { point: (*name).into(), median: None, stddev: None, ratio };
+    let matrix = Matrix {
+        workload: NASTY.into(),
+        rounds: 6,
+        points: names.iter().map(measured).collect(),
+        effects: vec![Effect { factors: vec![NASTY.into()], ratio }],
+        additivity: Vec::new(),
+        advice: Advice { choose: Some("x".into()), reasons: vec![NASTY.into()], warnings: vec![] },
+    };
+    Experiment { matrices: vec![matrix], ..serde_json::from_str(&text).unwrap() }
+}
+
+#[test]
+fn an_experiment_has_a_chart_for_each_pair_of_factors_and_its_advice() {
+    let page = page(&full());
+    assert_eq!(page.matches("aria-label=\"Interaction of").count(), 1);
+    assert!(page.contains("if gains added up") && page.contains("Recommended: x."));
 }
 
 /// The names of tags that are opened and of those that are closed, in order.
@@ -35,7 +69,9 @@ fn tags(page: &str) -> Vec<&str> {
 #[test]
 fn a_page_has_every_section() {
     let page = page(&full());
-    for id in ["scorecard", "ratios", "distributions", "memory", "history", "provenance"] {
+    for id in
+        ["experiments", "scorecard", "ratios", "distributions", "memory", "history", "provenance"]
+    {
         assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
         assert!(page.contains(&format!("href=\"#{id}\"")), "{id}");
     }
