@@ -18,6 +18,16 @@ pub fn say(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Why the file of an option cannot be written.
+pub fn cannot_write(option: &str, path: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(match error.kind() {
+        ErrorKind::IsADirectory => {
+            format!("{option} {}: this is a folder; name a file in it", path.display())
+        }
+        _ => format!("{option} {}: {error}", path.display()),
+    })
+}
+
 /// A line for each subject: its name and what it is.
 pub fn legend(subjects: &[Subject]) -> String {
     let width = subjects.iter().map(|s| s.name.len()).max().unwrap_or(0);
@@ -47,8 +57,7 @@ impl Json {
             }
             Err(e) => Err(e),
         };
-        let cannot = |e| Failure::usage(format!("--json {}: {e}", path.display()));
-        let (file, empty) = opened.map_err(cannot)?;
+        let (file, empty) = opened.map_err(|e| cannot_write("--json", path, &e))?;
         Ok(Self(Some(Opened { path: path.into(), file, empty })))
     }
 
@@ -72,16 +81,18 @@ impl Drop for Json {
 }
 
 /// Prints the tables and what one must know about them, then writes the file. A measurement that was
-/// stopped ends the command with 130, as a signal would.
+/// stopped ends the command with 130, as a signal would; one in which a subject failed, with 1.
 pub fn finish(report: &Report, tables: &str, json: Json) -> Result<(), Failure> {
     if report.provenance.stopped && report.results.is_empty() {
         return Err(stopped("stopped before the first round was over; there is nothing to show"));
     }
     say(&format!("{tables}\n{}", notes(report)))?;
     json.write(report)?;
-    match report.provenance.stopped {
-        true => Err(stopped("stopped before it was finished")),
-        false => Ok(()),
+    match (report.provenance.stopped, report.failures.len()) {
+        (true, _) => Err(stopped("stopped before it was finished")),
+        (false, 0) => Ok(()),
+        (false, 1) => Err(String::from("one row failed, as the table says").into()),
+        (false, n) => Err(format!("{n} rows failed, as the tables say").into()),
     }
 }
 

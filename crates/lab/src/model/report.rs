@@ -49,6 +49,9 @@ pub struct Provenance {
     pub repeated_rounds: usize,
     /// Whether it was stopped before there were enough rounds.
     pub stopped: bool,
+    /// Why there are no hardware counters, as an `errno` of perf_event_open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters_errno: Option<i32>,
 }
 
 /// A subject's samples of one workload, summarised.
@@ -139,6 +142,7 @@ impl Report {
                 disturbed_rounds: seen.noise.disturbed,
                 repeated_rounds: seen.noise.repeated,
                 stopped: seen.stopped,
+                counters_errno: seen.counters_errno,
                 ..Provenance::now(seed)
             },
             results: Vec::new(),
