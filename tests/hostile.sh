@@ -24,11 +24,13 @@ is_ignored_when_asked() {
     grep -qx 'went on' "$work/out" && grep -q '^allod: ' "$work/err"
 }
 
-for kind in double-small double-medium double-large double-slab interior-large stack static foreign \
+for kind in double-small double-medium double-large double-slab interior-large interior-freed \
+    interior-freed-large stack static foreign \
     low high realloc-stack; do
     case $kind in
         double-large) words='free(0x' ;; # its memory is free, or another's already
         double-*) words='already freed' ;;
+        interior-freed*) words='block not in use' ;;
         interior-*) words='bytes inside the large block' ;;
         *) words='not a pointer from this heap' ;;
     esac

@@ -44,12 +44,12 @@ validated="-L$work/validate -lallod -Wl,-rpath,$work/validate -ldl"
 # shellcheck disable=SC2086
 gcc $options "$root/tests/regions/misuse.c" -o "$work/misuse" $validated
 
-# caught CASE WORDS: the case ends the program, with these words.
+# caught CASE WORDS: the case ends the program, and is called misuse with these words.
 caught() {
     local status=0
     "$work/misuse" "$1" >"$work/said" 2>&1 || status=$?
     cat "$work/said"
-    [ "$status" -ge 128 ] && grep -q "$2" "$work/said"
+    [ "$status" -ge 128 ] && grep -q "^allod region: misuse: .*$2" "$work/said"
 }
 check "caught: exit twice" caught "exit twice" "exit twice"
 check "caught: release below zero" caught "release too often" "without its retain"

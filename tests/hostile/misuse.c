@@ -36,6 +36,21 @@ static void interior_free_in_slab(void) {
     for (int i = 0; i < COUNT; i++) free(opaque(blocks[i] + 16));
 }
 
+/* The blocks have left the front cache, and the slab knows that they are free. */
+static void interior_free_of_freed(void) {
+    enum { COUNT = 5000 };
+    static char *blocks[COUNT];
+    for (int i = 0; i < COUNT; i++) blocks[i] = malloc(64);
+    for (int i = 0; i < COUNT; i++) free(blocks[i]);
+    for (int i = 0; i < COUNT; i++) free(opaque(blocks[i] + 16));
+}
+
+static void interior_free_of_freed_large(void) {
+    char *block = opaque(malloc(10 << 20));
+    free(block);
+    free(opaque(block + 16));
+}
+
 static void interior_free(size_t size, size_t offset) {
     char *block = opaque(malloc(size));
     free(opaque(block + offset));
@@ -57,6 +72,8 @@ static void misuse(const char *kind) {
     else if (strcmp(kind, "double-large") == 0) double_free(10 << 20);
     else if (strcmp(kind, "double-slab") == 0) double_free_in_slab();
     else if (strcmp(kind, "interior-slab") == 0) interior_free_in_slab();
+    else if (strcmp(kind, "interior-freed") == 0) interior_free_of_freed();
+    else if (strcmp(kind, "interior-freed-large") == 0) interior_free_of_freed_large();
     else if (strcmp(kind, "interior-large") == 0) interior_free(10 << 20, 4096);
     else if (strcmp(kind, "stack") == 0) free_of_the_stack();
     else if (strcmp(kind, "static") == 0) free(opaque(of_program));

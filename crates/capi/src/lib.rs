@@ -16,6 +16,7 @@
 //! | [`frame`] | the functions declared in `allod/frame.h` |
 //! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
 //! | [`region`] | the functions declared in `allod/region.h` |
+//! | [`words`] | how a message begins |
 //! | [`system`] | system calls that the heap must know of |
 //!
 //! **Invariants.** `errno` is written only when a function fails and its contract says so. Nothing
@@ -39,10 +40,15 @@ mod inspect;
 mod malloc;
 mod region;
 mod system;
+mod words;
 
-/// A panic in an allocator has nowhere to go: say so and stop.
+/// A panic in an allocator has nowhere to go: say so and stop. Where checks have found misuse, the message says
+/// itself whose it is; anything else is a mistake in Allod.
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    if words::begins_with("allod ", info.message()) {
+        errno::die(format_args!("{}\n", info.message()));
+    }
     let (file, line) = info.location().map_or(("?", 0), |at| (at.file(), at.line()));
     errno::die(format_args!("allod: internal error at {file}:{line}: {}\n", info.message()))
 }

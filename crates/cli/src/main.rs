@@ -87,3 +87,29 @@ fn ended(done: Result<u8, common::Failure>) -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls `f` for a command and all below it that help shows.
+    fn each(command: &clap::Command, f: &mut impl FnMut(&clap::Command)) {
+        f(command);
+        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+            each(below, f);
+        }
+    }
+
+    #[test]
+    fn every_options_default_is_in_its_help() {
+        each(&Cli::command(), &mut |command| {
+            for option in command.get_opts().filter(|o| {
+                o.get_action().takes_values() && !o.is_hide_set() && !o.is_required_set()
+            }) {
+                let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+                let said = !option.get_default_values().is_empty() || help.contains("[default: ");
+                assert!(said, "{} --{}", command.get_name(), option.get_id());
+            }
+        });
+    }
+}

@@ -20,35 +20,38 @@ pub struct Options {
     /// Rounds that count, after a warm-up; each measures everything once [default: 10, or 6 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub runs: Option<u32>,
-    /// Instead of a fixed number, as many rounds as it takes to know every ratio to ± this, in percent
+    /// As many rounds as it takes to know every ratio to ± this, in percent [default: --runs rounds]
     #[arg(long, value_name = "PERCENT", value_parser = above_0, conflicts_with = "runs")]
     pub precision: Option<f64>,
     /// The most rounds that --precision may take [default: 100]
     #[arg(long, value_name = "N", requires = "precision")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub max_runs: Option<u32>,
-    /// Stop after this time with what there is: 90s, 5m, 1h
+    /// Stop after this time with what there is: 90s, 5m, 1h [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub max_time: Option<Duration>,
     /// Count instructions with callgrind instead of time: exact on any machine, but slow
     #[arg(long, conflicts_with_all = ["runs", "precision", "max_time"])]
     pub instructions: bool,
-    /// Only these workloads, or only these subjects and the baseline, or both
+    /// Only these workloads, or only these subjects and the baseline, or both [default: all]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', alias = "subjects")]
+    #[arg(value_parser = name)]
     pub only: Vec<String>,
     /// List what can be measured
     #[arg(long)]
     pub list: bool,
-    /// The subject the others are compared with
-    #[arg(long, value_name = "NAME")]
+    /// The subject the others are compared with [default: system; in `bench` mimalloc for the heap, typed
+    /// for regions, bumpalo for frames]
+    #[arg(long, value_name = "NAME", value_parser = name)]
     pub baseline: Option<String>,
     /// The smallest difference that counts for a verdict, in percent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub threshold: f64,
-    /// Another allocator: a library that serves malloc when preloaded (repeatable)
+    /// Another allocator: a library that serves malloc when preloaded (repeatable) [default: none beyond those
+    /// that --list shows]
     #[arg(long = "peer", value_name = "NAME=PATH", value_parser = parse_peer)]
     pub peers: Vec<Candidate>,
-    /// Write the results and every single observation to a file as JSON
+    /// Write the results and every single observation to a file as JSON [default: not written]
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +65,7 @@ pub struct Options {
     /// Less work and fewer rounds, for a first look
     #[arg(long)]
     pub quick: bool,
-    /// Draw the order of the subjects as another run did, which named this number
+    /// Draw the order of the subjects as another run did, which named this number [default: drawn]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
 }
@@ -118,6 +121,14 @@ impl Options {
                 peer.name
             ))),
         }
+    }
+}
+
+/// A name in a list that people may have written with spaces.
+fn name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("there is a name missing".into()),
+        name => Ok(name.into()),
     }
 }
 

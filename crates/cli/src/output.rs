@@ -25,6 +25,16 @@ pub fn say(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Why the file of an option cannot be written.
+pub fn cannot_write(option: &str, path: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(match error.kind() {
+        ErrorKind::IsADirectory => {
+            format!("{option} {}: this is a folder; name a file in it", path.display())
+        }
+        _ => format!("{option} {}: {error}", path.display()),
+    })
+}
+
 /// A line for each subject: its name and what it is.
 pub fn legend(subjects: &[Subject]) -> String {
     let width = subjects.iter().map(|s| s.name.len()).max().unwrap_or(0);
@@ -81,8 +91,7 @@ impl Json {
             }
             Err(e) => Err(e),
         };
-        let cannot = |e| Failure::usage(format!("--json {}: {e}", path.display()));
-        let (file, empty) = opened.map_err(cannot)?;
+        let (file, empty) = opened.map_err(|e| cannot_write("--json", path, &e))?;
         Ok(Self(Some(Opened { path: path.into(), file, empty })))
     }
 
@@ -107,7 +116,7 @@ impl Drop for Json {
 
 /// Prints the tables and what one must know about them, then writes the file and keeps the run. What
 /// cannot be written is said at the end and costs nothing else. A measurement that was stopped ends
-/// the command with 130, as a signal would.
+/// the command with 130, as a signal would; one in which a subject failed, with 1.
 pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failure> {
     if report.provenance.stopped && report.results.is_empty() {
         return Err(stopped("stopped before the first round was over; there is nothing to show"));
@@ -122,7 +131,16 @@ pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failu
     }
     match report.provenance.stopped {
         true => Err(stopped("stopped before it was finished")),
-        false => gate,
+        false => lost(&report).and(gate),
+    }
+}
+
+/// Fails where a subject did.
+fn lost(report: &Report) -> Result<(), Failure> {
+    match report.failures.len() {
+        0 => Ok(()),
+        1 => Err(String::from("one row failed, as the table says").into()),
+        n => Err(format!("{n} rows failed, as the tables say").into()),
     }
 }
 

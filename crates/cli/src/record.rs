@@ -1,6 +1,7 @@
 //! `allod record`.
 
 use crate::common::Failure;
+use crate::output::cannot_write;
 use crate::run::{become_it, preloaded};
 use allod_lab::{files, process, program};
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ pub struct Args {
     #[arg(long)]
     children: bool,
     /// The program and its arguments
+    #[arg(value_hint = clap::ValueHint::CommandWithArguments)]
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
@@ -49,7 +51,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// Says early that the trace could not be written; the recorder opens the file by its whole path,
 /// wherever the program goes.
 fn create(output: &PathBuf) -> Result<PathBuf, Failure> {
-    let cannot = |e| Failure::usage(format!("cannot write {}: {e}", output.display()));
+    let cannot = |e| cannot_write("--output", output, &e);
     File::create(output).map_err(cannot)?;
     output.canonicalize().map_err(cannot)
 }

@@ -20,7 +20,7 @@ pub struct Args {
     /// The number of the process
     #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     process: u32,
-    /// Print one snapshot and end, as text or as JSON
+    /// Print one snapshot and end, as text or as JSON [default: the view]
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "text")]
     once: Option<Form>,

@@ -1,7 +1,7 @@
 //! `allod trace`.
 
 use crate::common::Failure;
-use crate::output::say;
+use crate::output::{cannot_write, say};
 use allod_lab::trace_tables;
 use allod_trace::census::Census;
 use allod_trace::merge::Trace;
@@ -13,7 +13,7 @@ pub struct Args {
     /// A file that `allod record` wrote
     #[arg(value_name = "FILE")]
     trace: PathBuf,
-    /// Write the numbers to a file as JSON
+    /// Write the numbers to a file as JSON [default: not written]
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -30,6 +30,5 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn write_json(census: &Census, file: &Path) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(census).expect("a census has only plain values");
     text.push('\n');
-    let cannot = |e| Failure::usage(format!("cannot write {}: {e}", file.display()));
-    std::fs::write(file, text).map_err(cannot)
+    std::fs::write(file, text).map_err(|e| cannot_write("--json", file, &e))
 }

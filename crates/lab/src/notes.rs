@@ -45,7 +45,7 @@ pub fn notes(report: &Report) -> String {
     let has = |name: &str| report.observations.iter().any(|o| o.metric.name == name);
     if !report.observations.is_empty() {
         if !COUNTERS.iter().any(|name| has(name)) {
-            text += "Hardware counters are not to be had here (no perf_event, or not permitted).\n";
+            let _ = writeln!(text, "No hardware counters: {}.", no_counters(p.counters_errno));
         }
         if !has("final") {
             text += "Memory at the end is not known: processes may not be watched here.\n";
@@ -53,6 +53,23 @@ pub fn notes(report: &Report) -> String {
         let _ = writeln!(text, "Order drawn from --seed {}.", p.seed);
     }
     text
+}
+
+/// Why there are no hardware counters, and what would bring them.
+fn no_counters(errno: Option<i32>) -> String {
+    match errno {
+        Some(libc::EACCES | libc::EPERM) => {
+            "not permitted (sysctl kernel.perf_event_paranoid=2 permits them; a container needs to be allowed \
+             perf_event_open, too)"
+                .into()
+        }
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
+            "this machine has none to count with, as is common in virtual ones".into()
+        }
+        Some(libc::ENOSYS) => "the kernel has no perf_event_open, or does not let it through".into(),
+        Some(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
+        None => "not known here".into(),
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +88,7 @@ mod tests {
         let against = Against { arms: &["base"], baseline: "base", apart: None, threshold: 0.01 };
         View::new("heap", ["a"], &TIME).add_to(&mut report, against);
         report.provenance.stopped = true;
+        report.provenance.counters_errno = Some(libc::EACCES);
         report.provenance.disturbed_rounds = 3;
         report.provenance.repeated_rounds = 2;
         let text = notes(&report);
@@ -79,12 +97,19 @@ mod tests {
             "5 rounds are too few for a verdict",
             "In 3 rounds",
             "2 were repeated, 1 kept",
-            "Hardware counters are not to be had",
+            "No hardware counters: not permitted (sysctl kernel.perf_event_paranoid=2",
             "† more threads than this machine's 2 processors",
             "--seed 1",
         ] {
             assert!(text.contains(words), "{words} in {text}");
         }
+    }
+
+    #[test]
+    fn missing_counters_are_told_apart_from_forbidden_ones() {
+        assert!(no_counters(Some(libc::EPERM)).contains("not permitted"));
+        assert!(no_counters(Some(libc::ENOENT)).contains("this machine has none"));
+        assert!(no_counters(Some(libc::ENOSYS)).contains("the kernel"));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use crate::model::Arm;
 use crate::names;
 use crate::process::{End, Launch, preloadable};
 use std::ffi::{CStr, OsString};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -105,9 +107,17 @@ pub fn parse_peer(text: &str) -> Result<Candidate, String> {
         .split_once('=')
         .filter(|(name, path)| !name.is_empty() && !path.is_empty())
         .ok_or_else(|| format!("{text:?} is not NAME=PATH, such as mine=/usr/lib/libmine.so"))?;
-    let library = Path::new(path)
-        .canonicalize()
-        .map_err(|e| format!("the library of peer {name:?}, {path}: {e}"))?;
+    let cannot = |e: std::io::Error| format!("the library of peer {name:?}, {path}: {e}");
+    let library = Path::new(path).canonicalize().map_err(cannot)?;
+    let mut start = [0; 4];
+    let read = File::open(&library).and_then(|mut file| file.read_exact(&mut start));
+    match read {
+        Err(e) if e.kind() != ErrorKind::UnexpectedEof => return Err(cannot(e)),
+        _ if &start != b"\x7fELF" => {
+            return Err(format!("the library of peer {name:?}, {path}: this is no shared library"));
+        }
+        _ => {}
+    }
     let origin = format!("{}", library.display());
     Ok(Candidate { name: name.into(), version: Some(String::new()), library, origin })
 }

@@ -3,6 +3,7 @@
 #ifndef ALLOD_COUNTERS_H
 #define ALLOD_COUNTERS_H
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +27,10 @@ static const struct {
 
 enum { COUNTERS = sizeof counted / sizeof *counted };
 
-// Counting begins when the process executes its program. A counter that cannot be had is -1.
-static void open_counters(int counters[COUNTERS], pid_t process) {
+// Counting begins when the process executes its program. A counter that cannot be had is -1. Returns 0, or why
+// there is none at all, as `errno` says it of the first.
+static int open_counters(int counters[COUNTERS], pid_t process) {
+    int had = 0, first_error = 0;
     for (unsigned i = 0; i < COUNTERS; i++) {
         struct perf_event_attr attr = {
             .size = sizeof attr,
@@ -41,7 +44,10 @@ static void open_counters(int counters[COUNTERS], pid_t process) {
             .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
         };
         counters[i] = (int)syscall(SYS_perf_event_open, &attr, process, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        if (counters[i] >= 0) had++;
+        else if (!first_error) first_error = errno;
     }
+    return had ? 0 : first_error;
 }
 
 // A line for each counter that ran; where they had to take turns, the count is scaled up.

@@ -14,7 +14,7 @@
 //
 // The report consists of lines `name=value`. `end` is how it ended (`exit`, `signal`, `timeout`,
 // `stopped`, `error`) and the code, signal or errno. The resident set at the end and the counters are
-// left out where the system does not permit them.
+// left out where the system does not permit them; `counters_errno` says why there are no counters.
 #define _GNU_SOURCE
 #include "calibrate.h"
 #include "counters.h"
@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
     if (stopped_by) kill(-child, SIGKILL);
     ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL);
     int counters[COUNTERS];
-    open_counters(counters, child);
+    int no_counters = open_counters(counters, child);
     alarm((unsigned)atoi(argv[3]));
     uint64_t start = now_ns();
     if (write(gate[1], "", 1) != 1) return 2;
@@ -142,5 +142,6 @@ int main(int argc, char **argv) {
             used.ru_majflt, used.ru_nvcsw);
     dprintf(report, "involuntary_switches=%ld\nloop_before_ns=%llu\nloop_after_ns=%llu\n", used.ru_nivcsw,
             (unsigned long long)loop_before, (unsigned long long)loop_after);
+    if (no_counters) dprintf(report, "counters_errno=%d\n", no_counters);
     return report_counters(counters, report);
 }

@@ -14,6 +14,6 @@ pub const POISON: u8 = 0xDB;
 #[inline(never)]
 pub fn wrong(what: core::fmt::Arguments<'_>) {
     if CHECKED {
-        panic!("allod region: {what}");
+        panic!("allod region: misuse: {what}");
     }
 }

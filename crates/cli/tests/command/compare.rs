@@ -98,7 +98,7 @@ fn a_program_that_hangs_on_one_allocator_is_a_row_that_says_so() {
     let script = "case $LD_PRELOAD in *liballod*) sleep 60;; esac";
     let options = ["compare", "--runs", "2", "--only", "allod", "--timeout", "1s"];
     let output = run(&[&options[..], &["sh", "-c", script]].concat());
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("allod failed: the program did not end in time"), "{text}");
 }
@@ -108,7 +108,8 @@ fn compare_shows_a_subject_on_which_the_program_ends_otherwise() {
     // The program looks at what is preloaded, so that it fails on Allod only.
     let script = "case $LD_PRELOAD in *liballod*) exit 9;; esac";
     let output = run(&["compare", "--runs", "3", "--only", "allod", "--", "sh", "-c", script]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("one row failed"), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("allod failed: the program ended with exit code 9"), "{text}");
 }
@@ -149,4 +150,12 @@ fn instructions_are_counted_where_time_would_be_noise() {
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert!(cells[1].parse::<f64>().is_ok_and(|n| n > 0.05), "{row}");
     assert!(cells[2].parse::<f64>().is_ok_and(|n| n > 0.01), "{row}");
+}
+
+#[test]
+fn names_may_be_written_with_spaces_between_them() {
+    let options = ["compare", "--runs", "1", "--only", "allod, system ", "--baseline", " system"];
+    let output = run(&[&options[..], &["true"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("\nallod "), "{}", stdout(&output));
 }

@@ -33,15 +33,19 @@ impl Fault {
 pub fn misuse(function: &str, p: *const u8, what: Misuse) {
     let mut out = io::Fd::stderr();
     let _ = write!(out, "allod: {function}({p:p}): ");
-    let _ = match what {
-        Misuse::DoubleFree => writeln!(out, "block already freed ({})", owner_of(p)),
-        Misuse::WrongSize(size) => {
-            writeln!(out, "size {size} is not that of the block ({})", owner_of(p))
+    let _ = match (what, owner_of(p)) {
+        (Misuse::DoubleFree | Misuse::NotABlock, Owner::Free) => {
+            writeln!(out, "block not in use: already freed, or never allocated")
         }
-        Misuse::NotABlock => match owner_of(p) {
-            Owner::Unknown => writeln!(out, "not a pointer from this heap"),
-            known => writeln!(out, "not a block: {known}"),
-        },
+        (Misuse::DoubleFree, owner) => writeln!(out, "block already freed ({owner})"),
+        (Misuse::WrongSize(size), owner) => {
+            writeln!(out, "size {size} is not that of the block ({owner})")
+        }
+        (Misuse::NotABlock, Owner::Unknown) => writeln!(out, "not a pointer from this heap"),
+        (Misuse::NotABlock, owner @ Owner::Block { in_use: false, .. }) => {
+            writeln!(out, "block not in use: {owner}")
+        }
+        (Misuse::NotABlock, owner) => writeln!(out, "not a block: {owner}"),
     };
     drop(out);
     if settings::ABORT.on() {

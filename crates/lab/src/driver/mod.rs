@@ -92,6 +92,8 @@ pub struct Seen {
     pub noise: Noise,
     /// Whether it was stopped before the rule had enough.
     pub stopped: bool,
+    /// Why there are no hardware counters, as an `errno`.
+    pub counters_errno: Option<i32>,
 }
 
 /// Measures everything; `progress` is told of each turn before it begins.
@@ -209,6 +211,7 @@ impl Driver<'_> {
             let padding = if counting { 0 } else { padding };
             let turn = Turn { round, position, padding, processor, counting };
             let mut outcome = workload.work.run(arm, &turn)?;
+            self.seen.counters_errno = self.seen.counters_errno.or(outcome.counters_errno);
             if counting {
                 outcome.loops_ns.clear();
             }

@@ -29,6 +29,9 @@ pub struct Provenance {
     pub repeated_rounds: usize,
     /// Whether it was stopped before there were enough rounds.
     pub stopped: bool,
+    /// Why there are no hardware counters, as an `errno` of perf_event_open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters_errno: Option<i32>,
     /// The git work tree that the command was started in.
     #[serde(default)]
     pub tree: Tree,

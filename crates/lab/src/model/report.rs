@@ -132,6 +132,7 @@ impl Report {
                 repeated_rounds: seen.noise.repeated,
                 stopped: seen.stopped,
                 arms: seen.arms,
+                counters_errno: seen.counters_errno,
                 ..Provenance::now(seed)
             },
             results: Vec::new(),

@@ -61,6 +61,8 @@ pub struct Outcome {
     pub failure: Option<String>,
     /// Whether it was cut short because the measurement is to stop.
     pub stopped: bool,
+    /// Why there are no hardware counters among the values, as an `errno`.
+    pub counters_errno: Option<i32>,
 }
 
 impl Outcome {

@@ -30,6 +30,7 @@ impl Used {
             checksum: None,
             failure: (self.end != End::Exit(0)).then(|| self.end.words()),
             stopped: self.end == End::Stopped,
+            counters_errno: self.counters_errno,
         }
     }
 }

@@ -62,6 +62,8 @@ pub struct Used {
     pub loops_ns: [f64; 2],
     /// Hardware counters, where there are any.
     pub counters: Vec<(&'static str, u64)>,
+    /// Why there are none, as an `errno`.
+    pub counters_errno: Option<i32>,
     /// Instructions executed, where they were counted.
     pub executed: Option<u64>,
     /// Standard output, where it was captured.
@@ -105,6 +107,7 @@ impl Used {
             involuntary_switches: number("involuntary_switches")?,
             loops_ns: [number("loop_before_ns")? as f64, number("loop_after_ns")? as f64],
             counters: COUNTERS.into_iter().filter_map(counter).collect(),
+            counters_errno: number("counters_errno").and_then(|n| n.try_into().ok()),
             executed: None,
             stdout: String::new(),
             stderr: String::new(),
@@ -125,7 +128,10 @@ mod tests {
         let used = Used::parse(REPORT).unwrap();
         assert_eq!((used.end, used.final_rss_kib), (End::Signal(11), None));
         assert_eq!((used.cpu(), used.loops_ns), (Duration::from_micros(7), [10.0, 11.0]));
-        assert_eq!(used.counters, [("cycles", 12)]);
+        assert_eq!((&used.counters[..], used.counters_errno), (&[("cycles", 12)][..], None));
+        let refused = REPORT.replace("cycles=12", "counters_errno=13");
+        let used = Used::parse(&refused).unwrap();
+        assert_eq!((used.counters.len(), used.counters_errno), (0, Some(13)));
     }
 
     #[test]
