@@ -24,6 +24,8 @@ fn install() -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     let status = cargo.args(["build", "--release"]).args(packages).status();
     assert!(status.expect("cargo runs").success(), "the libraries build");
+    // Every test program begins with an empty store.
+    let _ = std::fs::remove_dir_all(scratch.join("data"));
     let folder = scratch.join("bin");
     std::fs::create_dir_all(&folder).unwrap();
     let libraries = ["liballod.so", "liballod_record.so"].map(|name| built.join(name));

@@ -53,7 +53,7 @@ pub(super) fn differences(then: &Report, now: &Report) -> Vec<String> {
         is_own(&arm.name) && !arm.fingerprint.is_empty() && old.arms.iter().any(is_it)
     };
     found.extend(new.arms.iter().filter(same).map(|arm| {
-        format!("{} is the very same build as then: what changed is no work of its code", arm.name)
+        format!("{} is the very same build as then: whatever changed, its code did not", arm.name)
     }));
     each_once(found)
 }

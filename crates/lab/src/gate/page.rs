@@ -33,7 +33,7 @@ pub fn page(gate: &Gate, against: &str, threshold: f64) -> String {
     let sentences = |head: &str, all: &[String]| -> String {
         all.iter().map(|sentence| format!("{head}{sentence}.\n")).collect()
     };
-    text += &sentences("Differs: ", &gate.differences);
+    text += &sentences("Note: ", &gate.differences);
     text += &sentences("Cannot be compared: ", &gate.obstacles);
     text + &conclusion(gate, threshold)
 }
@@ -70,7 +70,8 @@ fn word(finding: Finding) -> &'static str {
 
 fn conclusion(gate: &Gate, threshold: f64) -> String {
     let of = |finding| gate.rows.iter().filter(|row| row.finding == finding).count();
-    let percent = digits(threshold * 100.0);
+    let percent = format!("{:.2}", threshold * 100.0);
+    let percent = percent.trim_end_matches('0').trim_end_matches('.');
     let what = match gate.finding() {
         Finding::Fine => format!("no row lost more than {percent} %"),
         Finding::Undecided => {
@@ -79,7 +80,7 @@ fn conclusion(gate: &Gate, threshold: f64) -> String {
         Finding::Regression => format!("something became worse by more than {percent} %"),
     };
     format!(
-        "Of {} rows {} are fine, {} undecided, {} regressions: {what}.\n",
+        "Of {} rows and means {} are fine, {} undecided, {} regressions: {what}.\n",
         gate.rows.len(),
         of(Finding::Fine),
         of(Finding::Undecided),

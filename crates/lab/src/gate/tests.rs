@@ -69,7 +69,7 @@ fn a_loss_beyond_the_threshold_is_a_regression_and_its_row_is_named() {
     let page = page(&gate, "run 7", 0.02);
     assert!(page.contains("heap a") && page.contains("REGRESSION"), "{page}");
     assert!(!page.contains("heap b"), "what is fine is counted only: {page}");
-    assert!(page.contains("worse by more than 2.00 %"), "{page}");
+    assert!(page.contains("worse by more than 2 %"), "{page}");
 }
 
 #[test]
