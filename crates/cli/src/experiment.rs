@@ -74,19 +74,19 @@ impl Setup {
 
     /// The workloads of the heap suite; empty for a program.
     fn entries(&self, shipped: Option<&Shipped>) -> Result<Vec<Entry>, Failure> {
-        let Options { only, .. } = &self.options;
-        match (&self.program[..], &only[..], shipped) {
+        let options = &self.options;
+        match (&self.program[..], &options.only[..], shipped) {
             ([], [], Some(shipped)) => {
                 let names: Vec<String> = shipped.workloads.iter().map(|w| (*w).into()).collect();
-                Ok(heap::workloads(&names)?)
+                options.share(&heap::workloads(&names)?)
             }
             ([], [], None) => Err(Failure::usage(
                 "what is to be measured? Name a program at the end, or workloads with --only; --list \
                  lists them"
                     .into(),
             )),
-            ([], names, _) => heap::workloads(names).map_err(Failure::usage),
-            (_, [], _) => Ok(Vec::new()),
+            ([], names, _) => options.share(&heap::workloads(names).map_err(Failure::usage)?),
+            (program, [], _) => options.share(&program[..1]).map(|_| Vec::new()),
             _ => Err(Failure::usage(
                 "--only names workloads of `allod bench heap`, and a program is named beside".into(),
             )),

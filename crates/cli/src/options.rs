@@ -106,7 +106,7 @@ impl Options {
         match self.instructions {
             false => Ok(()),
             true => Err(Failure::usage(
-                "--instructions: `allod compare` and `allod bench` have it".into(),
+                "--instructions: `allod compare`, `bench`, `ab` and `matrix` have it".into(),
             )),
         }
     }

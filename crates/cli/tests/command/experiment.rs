@@ -153,6 +153,20 @@ fn arguments_programs_libraries_and_settings_are_factors() {
 }
 
 #[test]
+fn workloads_are_shared_out_whole() {
+    let words = "ab --a X=1 --b X=2 --runs 1 --scale 0.001 --only lifo,fifo --shard 2/2";
+    let output = run(&words.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.contains("fifo: ") && !text.contains("lifo: ") && !text.contains("mean"),
+        "{text}"
+    );
+    let output = run(&["ab", "--a", "X=1", "--b", "X=2", "--shard", "2/2", "true"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[test]
 fn instructions_decide_without_rounds() {
     let variants = ["ab", "--a", "allocator:system", "--b", "allocator:allod"];
     let output = run(&[&variants[..], &["--instructions", "--only", "pairs-16"]].concat());
