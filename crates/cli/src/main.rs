@@ -13,6 +13,7 @@ mod parts;
 mod record;
 mod replay;
 mod run;
+mod scheme;
 mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -29,6 +30,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Scheme(scheme::Args),
     Record(record::Args),
     Trace(trace::Args),
     Replay(replay::Args),
@@ -44,6 +46,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Scheme(args) => scheme::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),
