@@ -115,7 +115,7 @@ pub fn flow(program: &Program, flow: &Flow) -> String {
             shown.block(&clause.body, 1);
         }
     }
-    for top in &flow.tops {
+    for top in &flow.tops[flow.prelude..] {
         writeln!(shown.text, "top").expect("strings grow");
         shown.block(top, 1);
     }

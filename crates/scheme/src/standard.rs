@@ -75,3 +75,16 @@ pub(crate) fn refused(name: &str) -> Option<&'static str> {
         _ => None,
     }
 }
+
+/// Why a name of R7RS is not there.
+pub(crate) fn refused_name(name: &str) -> Option<&'static str> {
+    match name {
+        "eval" | "environment" | "interaction-environment" | "load" => {
+            Some("programs are compiled as a whole")
+        }
+        "make-rectangular" | "make-polar" | "real-part" | "imag-part" | "magnitude" | "angle" => {
+            Some("there are no complex numbers")
+        }
+        _ => None,
+    }
+}

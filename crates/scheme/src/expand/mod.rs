@@ -18,6 +18,7 @@ use crate::core::{Const, Expr, Global, GlobalInfo, Program, Var};
 use crate::prims::{self, Prim};
 use crate::rules::Rules;
 use crate::source::Sources;
+use crate::standard;
 use crate::syntax::{Form, Ident, Idents, Kind, ScopeId};
 use allod_scheme_datum::{Fault, Place};
 use library::Library;
@@ -217,7 +218,10 @@ impl Expander<'_> {
 
     fn check_unbound(&self) -> Outcome<()> {
         match self.program.globals.iter().find(|g| g.defined == 0) {
-            Some(g) => fault(g.at, format!("unbound variable {}", g.name)),
+            Some(g) => match standard::refused_name(&g.name) {
+                Some(why) => fault(g.at, format!("{} is not supported: {why}", g.name)),
+                None => fault(g.at, format!("unbound variable {}", g.name)),
+            },
             None => Ok(()),
         }
     }

@@ -132,6 +132,8 @@ pub struct Flow {
     pub procs: Vec<Proc>,
     /// The top-level forms.
     pub tops: Vec<Block>,
+    /// How many of them are the prelude's.
+    pub prelude: usize,
     /// Locals that are bound to procedures.
     pub proc_of: HashMap<Var, ProcId>,
     /// Globals that are procedures, and always have been.
@@ -182,9 +184,12 @@ pub fn run(program: &mut Program) -> Result<Flow, Fault> {
                 pass.define(id, lambda);
             }
             form => {
-                let mut stmts = Vec::new();
-                let end = pass.end(form, &mut stmts, &Dest::Return);
-                pass.flow.tops.push(Block { stmts, end });
+                if let Expr::Define(global, _) = &form {
+                    let place = pass.program.globals[global.0 as usize].at;
+                    pass.flow.prelude += usize::from(place.file == 0);
+                }
+                let top = pass.block(form, &Dest::Return);
+                pass.flow.tops.push(top);
             }
         }
     }
