@@ -20,6 +20,7 @@ mod record;
 mod replay;
 mod report;
 mod run;
+mod scheme;
 mod top;
 mod trace;
 
@@ -38,6 +39,7 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Top(top::Args),
+    Scheme(scheme::Args),
     Record(record::Args),
     Trace(trace::Args),
     Replay(replay::Args),
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => return ended(run::run(&args)),
         Command::Top(args) => top::run(&args),
+        Command::Scheme(args) => scheme::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Replay(args) => replay::run(&args),

@@ -4,7 +4,7 @@ use crate::common::{Failure, built};
 use crate::output::say;
 use allod_lab::files;
 
-/// Lists the files that the command needs to measure, one a line; an installation puts them into
+/// Lists the files that the command needs to measure and to compile, one a line; an installation puts them into
 /// `../lib/allod`.
 pub fn run() -> Result<(), Failure> {
     let mut parts =
@@ -12,6 +12,7 @@ pub fn run() -> Result<(), Failure> {
     for name in files::TRACES {
         parts.push(files::trace(name)?);
     }
+    parts.push(files::scheme_library()?);
     parts.extend(built().into_iter().map(|peer| peer.library));
     say(&parts.iter().map(|part| format!("{}\n", part.display())).collect::<String>())
 }

@@ -48,6 +48,17 @@ pub fn recorder() -> Result<PathBuf, String> {
     })
 }
 
+/// `liballod_scheme.a`, which `allod scheme` links programs with.
+///
+/// # Errors
+/// Says how to build it when it is not there.
+pub fn scheme_library() -> Result<PathBuf, String> {
+    beside(&["", "deps", "..", "../lib/allod"], "liballod_scheme.a").ok_or_else(|| {
+        "liballod_scheme.a is not beside this command; build both with `cargo build --release`"
+            .into()
+    })
+}
+
 /// The program with the workloads of `allod bench heap`.
 ///
 /// # Errors

@@ -77,9 +77,11 @@ fn every_command_that_measures_lists_what_it_can_measure() {
 }
 
 #[test]
-fn the_command_names_every_part_that_it_needs_to_measure() {
+fn the_command_names_every_part_that_it_needs() {
     let parts = stdout(&run(&["parts"]));
-    for part in ["allod-launch", "allod-workload", "libnull.so", "libmimalloc.so"] {
+    for part in
+        ["allod-launch", "allod-workload", "libnull.so", "libmimalloc.so", "liballod_scheme.a"]
+    {
         let path = parts.lines().find(|line| line.ends_with(part)).expect(part);
         assert!(Path::new(path).is_file(), "{path}");
     }

@@ -20,15 +20,16 @@ pub fn folder() -> &'static Path {
 fn install() -> PathBuf {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let built = scratch.with_file_name("release");
-    let packages = ["--package", "allod-capi", "--package", "allod-record"];
+    let packages = ["allod-capi", "allod-record", "allod-scheme-runtime"].map(|p| ["--package", p]);
     let mut cargo = Command::new(env!("CARGO"));
-    let status = cargo.args(["build", "--release"]).args(packages).status();
+    let status = cargo.args(["build", "--release"]).args(packages.concat()).status();
     assert!(status.expect("cargo runs").success(), "the libraries build");
     // Every test program begins with an empty store.
     let _ = std::fs::remove_dir_all(scratch.join("data"));
     let folder = scratch.join("bin");
     std::fs::create_dir_all(&folder).unwrap();
-    let libraries = ["liballod.so", "liballod_record.so"].map(|name| built.join(name));
+    let names = ["liballod.so", "liballod_record.so", "liballod_scheme.a"];
+    let libraries = names.map(|name| built.join(name));
     for file in
         libraries.iter().map(PathBuf::as_path).chain([Path::new(env!("CARGO_BIN_EXE_allod"))])
     {

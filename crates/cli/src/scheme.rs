@@ -1,0 +1,102 @@
+//! `allod scheme`.
+
+use crate::common::Failure;
+use crate::output::say;
+use crate::run::become_it;
+use allod_lab::files;
+use allod_scheme::{PASSES, cc};
+use clap::builder::PossibleValuesParser;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Compile a Scheme program and run it
+///
+/// Programs are R7RS-small Scheme, compiled as a whole to C and by a C compiler, kept in the user's cache by
+/// their content. docs/scheme.md says what is supported.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_precedence_over_arg = true)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    how: How,
+    /// The program and its arguments
+    #[arg(trailing_var_arg = true, required = true, value_name = "FILE")]
+    words: Vec<OsString>,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    Build(Build),
+}
+
+/// Compile a Scheme program to an executable of its own
+#[derive(clap::Args)]
+struct Build {
+    #[command(flatten)]
+    how: How,
+    /// The program
+    file: PathBuf,
+    /// The executable; by default the program's name without its extension
+    #[arg(short, value_name = "PROGRAM")]
+    output: Option<PathBuf>,
+    /// Print the C and stop
+    #[arg(long)]
+    emit_c: bool,
+}
+
+#[derive(clap::Args)]
+struct How {
+    /// The C compiler
+    #[arg(long, value_name = "COMPILER", default_value = "cc")]
+    cc: OsString,
+    /// The C compiler's level of optimisation
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: u8,
+    /// Warnings of the C compiler are errors; undefined behaviour ends the program
+    #[arg(long)]
+    checked: bool,
+    /// Print what a pass gives and stop
+    #[arg(long, value_name = "PASS", value_parser = PossibleValuesParser::new(PASSES))]
+    dump: Option<String>,
+}
+
+impl How {
+    fn options(&self) -> Result<cc::Options, Failure> {
+        let library = files::scheme_library()?;
+        Ok(cc::Options { cc: self.cc.clone(), level: self.level, checked: self.checked, library })
+    }
+}
+
+/// Compiles, and runs what `allod scheme FILE` names.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if let Some(Action::Build(build)) = &args.action {
+        return self::build(build);
+    }
+    let file = PathBuf::from(&args.words[0]);
+    if let Some(pass) = &args.how.dump {
+        return say(&cc::to_c(&file, Some(pass))?);
+    }
+    let program = cc::cached(&file, &args.how.options()?)?;
+    let mut command = Command::new(&program);
+    std::os::unix::process::CommandExt::arg0(&mut command, &file);
+    command.args(&args.words[1..]);
+    Err(become_it(command, &program))
+}
+
+fn build(args: &Build) -> Result<(), Failure> {
+    let c = cc::to_c(&args.file, args.how.dump.as_deref())?;
+    if args.emit_c || args.how.dump.is_some() {
+        return say(&c);
+    }
+    let output = args.output.clone().unwrap_or_else(|| args.file.with_extension(""));
+    if output == args.file {
+        return Err(format!(
+            "{} would overwrite the program; name another with -o",
+            output.display()
+        )
+        .into());
+    }
+    Ok(cc::build(&c, &output, &args.how.options()?)?)
+}

@@ -1,0 +1,55 @@
+//! Writing to ports.
+
+use crate::bytes::{self, byte};
+use crate::failure::wrong_type;
+use crate::ports::output;
+use crate::primitives;
+use crate::printing::{How, print};
+use crate::strings;
+use crate::vectors::range;
+
+primitives! {
+    fn sch_write(v, port, how) {
+        let (who, how) = match how.as_small() {
+            Some(0) => ("write", How::Write),
+            Some(1) => ("display", How::Display),
+            Some(2) => ("write-shared", How::Shared),
+            _ => ("write-simple", How::Simple),
+        };
+        let out = output(who, 2, port, false)?;
+        print(v, how, &mut |text| out.write(text.as_bytes()));
+        Ok(())
+    }
+    fn sch_write_char(c, port) {
+        let Some(c) = c.as_char() else { return wrong_type("write-char", 1, "a character", c) };
+        output("write-char", 2, port, false)?.write(c.encode_utf8(&mut [0; 4]).as_bytes());
+        Ok(())
+    }
+    fn sch_write_string(s, port, start, end) {
+        let chars = strings::checked("write-string", 1, s)?.chars();
+        let range = range("write-string", 3, start, end, chars.len())?;
+        let text: String = chars[range].iter().filter_map(|c| char::from_u32(*c)).collect();
+        output("write-string", 2, port, false)?.write(text.as_bytes());
+        Ok(())
+    }
+    fn sch_write_u8(v, port) {
+        let byte = byte("write-u8", 1, v)?;
+        output("write-u8", 2, port, true)?.write(&[byte]);
+        Ok(())
+    }
+    fn sch_write_bytevector(b, port, start, end) {
+        let all = bytes::checked("write-bytevector", 1, b)?.bytes();
+        let range = range("write-bytevector", 3, start, end, all.len())?;
+        output("write-bytevector", 2, port, true)?.write(&all[range]);
+        Ok(())
+    }
+    fn sch_newline(port) {
+        output("newline", 1, port, false)?.write(b"\n");
+        Ok(())
+    }
+    fn sch_flush(port) {
+        let binary = crate::ports::of(port).is_some_and(|p| p.binary);
+        output("flush-output-port", 1, port, binary)?.flush();
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! Record types, several values, errors as objects.
+
+use crate::failure::{Failure, Kind};
+use crate::primitives;
+use crate::printing::{How, text};
+use crate::value::{self, V, types};
+
+/// A new record type.
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_make_rtd(name: V, fields: V) -> V {
+    value::fields(types::RTD, &[name, fields])
+}
+
+/// The name of a record type, without the brackets that some put around it.
+pub fn type_name(rtd: V) -> String {
+    let name = rtd.field(1).symbol_name();
+    name.strip_prefix('<').and_then(|n| n.strip_suffix('>')).unwrap_or(name).to_owned()
+}
+
+primitives! {
+    fn sch_record_error(is, rtd, who) -> V {
+        let (who, name) = (who.symbol_name(), type_name(rtd));
+        Err(Failure::new(format!("{who}: argument 1 must be a record of type {name}, not"), &[is]))
+    }
+    fn sch_error_object_message(v) -> V {
+        if is_error(v) { Ok(v.field(2)) } else { Ok(value::string("")) }
+    }
+    fn sch_error_object_irritants(v) -> V {
+        if is_error(v) { Ok(v.field(3)) } else { Ok(V::NIL) }
+    }
+}
+
+/// The list of several values, or of one.
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_values_to_list(v: V) -> V {
+    if v.is(types::VALUES) { value::list(v.items()) } else { value::list(&[v]) }
+}
+
+/// A condition.
+pub fn error(kind: Kind, message: V, irritants: V) -> V {
+    value::fields(types::ERROR, &[V::small(kind as i64), message, irritants])
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_make_error(kind: V, message: V, irritants: V) -> V {
+    value::fields(types::ERROR, &[kind, message, irritants])
+}
+
+pub fn is_error(v: V) -> bool {
+    v.is(types::ERROR)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_error_object_p(v: V) -> bool {
+    is_error(v)
+}
+
+fn is_of_kind(v: V, kind: Kind) -> bool {
+    is_error(v) && v.field(1) == V::small(kind as i64)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_file_error_p(v: V) -> bool {
+    is_of_kind(v, Kind::File)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_read_error_p(v: V) -> bool {
+    is_of_kind(v, Kind::Read)
+}
+
+/// An error as it is told to people.
+pub fn describe(v: V) -> String {
+    let mut said = text(v.field(2), How::Display);
+    for irritant in v.field(3).list().unwrap_or_default() {
+        said.push(' ');
+        said += &text(irritant, How::Write);
+    }
+    said
+}

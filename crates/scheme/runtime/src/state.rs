@@ -1,0 +1,257 @@
+//! The program, its region and its roots.
+//!
+//! Everything that a program makes lies in one region. When it has grown to twice what survived last, the
+//! next safe point moves what the roots reach to a new region and leaves the old one. Roots are the
+//! stack of roots, the globals, and the few words here.
+
+use crate::failure;
+use crate::ports;
+use crate::value::V;
+use allod_region::control::{self, Control};
+use allod_region::types::{self, Name, Tail, Type};
+use allod_region::{Raw, life, transmigrate};
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr;
+
+/// `struct sch_state`.
+#[repr(C)]
+pub struct State {
+    region: *mut Control,
+    poll: u64,
+    dynamic: V,
+    winders: V,
+    base: *mut V,
+    constants: u64,
+    constant_bytes: u64,
+}
+
+/// Shared with the program, which reads and writes it in inlined functions.
+#[unsafe(no_mangle)]
+pub static mut sch_rt: State = State {
+    region: ptr::null_mut(),
+    poll: 0,
+    dynamic: V::NIL,
+    winders: V::NIL,
+    base: ptr::null_mut(),
+    constants: 0,
+    constant_bytes: 0,
+};
+
+#[repr(C)]
+struct NameOf {
+    text: *const u8,
+    len: usize,
+}
+
+#[repr(C)]
+struct Patch {
+    word: u32,
+    symbol: u32,
+}
+
+/// `struct sch_program`.
+#[repr(C)]
+pub struct Program {
+    code: *const u8,
+    globals: *mut V,
+    global_count: usize,
+    constants: *mut u64,
+    constant_words: usize,
+    symbols: *mut V,
+    names: *const NameOf,
+    symbol_count: usize,
+    patches: *const Patch,
+    patch_count: usize,
+}
+
+/// What only this library knows.
+struct Own {
+    globals: *mut V,
+    global_count: usize,
+    /// Bytes of the region's chunks, and at how many a safe point has work.
+    held: usize,
+    most: usize,
+    arguments: Vec<String>,
+}
+
+static mut OWN: Own =
+    Own { globals: ptr::null_mut(), global_count: 0, held: 0, most: LEAST, arguments: Vec::new() };
+
+/// A region is not moved before it holds this much: below it, moving costs more than it gives back.
+const LEAST: usize = 8 << 20;
+
+fn state() -> &'static mut State {
+    let place = &raw mut sch_rt;
+    // SAFETY: there is one thread, and nobody here keeps the reference over a call.
+    unsafe { &mut *place }
+}
+
+fn own() -> &'static mut Own {
+    let place = &raw mut OWN;
+    // SAFETY: as above.
+    unsafe { &mut *place }
+}
+
+const fn values(name: &'static CStr, words: u32) -> Type {
+    Type::fixed(name, words, (1 << words) - 1)
+}
+
+const fn tailed(name: &'static CStr, tail: Tail, tail_size: u32) -> Type {
+    Type {
+        name: Name::new(name),
+        size: 8,
+        align: 8,
+        map: 0,
+        tail,
+        tail_size,
+        size_of: None,
+        trace: None,
+    }
+}
+
+/// The types of `scheme.h`, in its order.
+const TYPES: [Type; 9] = [
+    tailed(c"string", Tail::Plain, 4),
+    tailed(c"bignum", Tail::Plain, 8),
+    values(c"ratio", 2),
+    tailed(c"record", Tail::Values, 8),
+    values(c"record-type", 2),
+    Type::fixed(c"port", 1, 0),
+    tailed(c"values", Tail::Values, 8),
+    values(c"promise", 1),
+    values(c"error", 3),
+];
+
+/// Makes a program ready to run.
+///
+/// # Safety
+/// `program` is what the compiler emitted, and `argv` the process's arguments.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sch_start(
+    program: *const Program,
+    base: *mut V,
+    argc: c_int,
+    argv: *const *const c_char,
+) {
+    for (i, record) in TYPES.iter().enumerate() {
+        if types::register(record) != Ok(types::FIRST_USER + i as u32) {
+            failure::stop("the types of the run-time library could not be registered");
+        }
+    }
+    // SAFETY: the caller's contract: pointers and counts belong together.
+    unsafe {
+        let program = &*program;
+        for i in 0..program.symbol_count {
+            let name = &*program.names.add(i);
+            let text = std::slice::from_raw_parts(name.text, name.len);
+            *program.symbols.add(i) = crate::value::symbol(std::str::from_utf8_unchecked(text));
+        }
+        for i in 0..program.patch_count {
+            let patch = &*program.patches.add(i);
+            *program.constants.add(patch.word as usize) =
+                (*program.symbols.add(patch.symbol as usize)).0;
+        }
+        own().globals = program.globals;
+        own().global_count = program.global_count;
+        for i in 0..argc as usize {
+            own().arguments.push(CStr::from_ptr(*argv.add(i)).to_string_lossy().into_owned());
+        }
+        state().constants = program.constants as u64;
+        state().constant_bytes = 8 * program.constant_words as u64;
+    }
+    state().base = base;
+    state().region = life::create();
+    if state().region.is_null() {
+        failure::out_of_memory();
+    }
+    ports::start();
+}
+
+/// The process's arguments.
+pub fn arguments() -> &'static [String] {
+    &own().arguments
+}
+
+/// Whether a value is a constant of the program, which may not be changed.
+pub fn is_constant(v: V) -> bool {
+    v.0.wrapping_sub(state().constants) < state().constant_bytes
+}
+
+/// Memory for an object of `bytes`, a multiple of 8.
+pub fn alloc(bytes: usize) -> *mut u8 {
+    let r = state().region;
+    // SAFETY: the region is open, and its cursor and limit belong to one piece of memory.
+    unsafe {
+        let p = (*r).cursor;
+        if bytes <= (*r).limit as usize - p as usize {
+            (*r).cursor = p.add(bytes);
+            return p;
+        }
+    }
+    sch_alloc_slow(bytes).cast()
+}
+
+/// Memory that needs another chunk.
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_alloc_slow(bytes: usize) -> *mut u64 {
+    let r = state().region;
+    // SAFETY: the region is open.
+    let p = unsafe {
+        let limit = (*r).limit;
+        let p = control::bump(r, bytes);
+        // A chunk of the object's own leaves the others as they are.
+        let room = if (*r).limit == limit { 0 } else { (*r).limit as usize - (*r).cursor as usize };
+        own().held += bytes + room;
+        p
+    };
+    if p.is_null() {
+        failure::out_of_memory();
+    }
+    if own().held > own().most {
+        state().poll = 1;
+    }
+    p.cast()
+}
+
+/// Moves what is alive to a new region. The stack of roots ends at `sp`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_safe_point(sp: *mut V) {
+    let old = state().region;
+    let new = life::create();
+    if new.is_null() {
+        failure::out_of_memory();
+    }
+    let mut few = [state().dynamic, state().winders];
+    // SAFETY: the stack of roots is filled up to `sp`, globals are values or 0, and values of the region are
+    // used by nobody but through these.
+    let moved = unsafe {
+        let base = state().base;
+        let stack =
+            std::slice::from_raw_parts_mut(base.cast::<Raw>(), sp.offset_from(base) as usize);
+        let globals =
+            std::slice::from_raw_parts_mut(own().globals.cast::<Raw>(), own().global_count);
+        let few = std::slice::from_raw_parts_mut(few.as_mut_ptr().cast::<Raw>(), few.len());
+        transmigrate::take(new, old, stack)
+            .and_then(|()| transmigrate::take(new, old, globals))
+            .and_then(|()| transmigrate::take(new, old, few))
+    };
+    if moved.is_err() {
+        failure::out_of_memory();
+    }
+    [state().dynamic, state().winders] = few;
+    ports::sweep();
+    // SAFETY: nothing leads there any more.
+    unsafe { life::exit(old) };
+    let s = state();
+    s.region = new;
+    s.poll = 0;
+    // SAFETY: the region is open.
+    own().held = unsafe { control::accounting(new) }.chunk_bytes;
+    own().most = 2 * own().held + LEAST;
+}
+
+/// Where an object of the region that is being left has gone; none when nothing reached it.
+pub fn forwarded(v: V) -> Option<V> {
+    let header = v.word(0);
+    (header & 1 == 0).then_some(V(header))
+}

@@ -1,0 +1,162 @@
+//! From a program's file to an executable: the compiler, then the C compiler, then the cache.
+
+use crate::{HEADERS, Sources, compile};
+use std::ffi::OsString;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How a program is compiled.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The C compiler.
+    pub cc: OsString,
+    /// Its level of optimisation.
+    pub level: u8,
+    /// Every warning of the C compiler is an error, and undefined behaviour ends the program.
+    pub checked: bool,
+    /// The run-time library, `liballod_scheme.a`.
+    pub library: PathBuf,
+}
+
+/// The C that a file's program becomes, or what a pass gives.
+///
+/// # Errors
+/// What is wrong with the program, or that the file cannot be read.
+pub fn to_c(file: &Path, dump: Option<&str>) -> Result<String, String> {
+    let text =
+        fs::read_to_string(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
+    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (file, folder) = (file.to_owned(), folder.to_owned());
+    let dump = dump.map(str::to_owned);
+    // Programs may be nested deeper than a thread's usual stack allows.
+    let work = move || compile(&mut Sources::new(&folder), &file, text, dump.as_deref());
+    let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(work);
+    let thread = thread.map_err(|e| format!("cannot start a thread: {e}"))?;
+    thread.join().map_err(|_| "the compiler failed; this is a fault in it".to_string())?
+}
+
+/// Compiles C to an executable.
+///
+/// # Errors
+/// What the C compiler says.
+pub fn build(c: &str, program: &Path, options: &Options) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!(
+        "allod-scheme-{}-{:x}",
+        std::process::id(),
+        key(&program)
+    ));
+    let done = build_in(&folder, c, program, options);
+    let _ = fs::remove_dir_all(&folder);
+    done
+}
+
+fn build_in(folder: &Path, c: &str, program: &Path, options: &Options) -> Result<(), String> {
+    let cannot = |e: std::io::Error| format!("cannot write to {}: {e}", folder.display());
+    fs::create_dir_all(folder.join("allod")).map_err(cannot)?;
+    for (name, text) in HEADERS {
+        fs::write(folder.join(name), text).map_err(cannot)?;
+    }
+    let source = folder.join("program.c");
+    fs::write(&source, c).map_err(cannot)?;
+    let mut cc = Command::new(&options.cc);
+    cc.args(flags(options))
+        .arg("-I")
+        .arg(folder)
+        .arg("-o")
+        .arg(program)
+        .arg(&source)
+        .arg(&options.library);
+    cc.args(["-lm", "-lpthread", "-ldl"]).stdin(Stdio::null());
+    let output = cc.output().map_err(|e| {
+        format!(
+            "cannot start the C compiler {}: {e}; install gcc or clang, or name one with --cc",
+            options.cc.display()
+        )
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("the C compiler failed on what this compiler emitted:\n{said}"))
+}
+
+fn flags(options: &Options) -> Vec<String> {
+    let mut level = options.level;
+    if level == 0 && !has_musttail(options) {
+        // Without the attribute, calls in tail position are jumps from here on only.
+        level = 1;
+    }
+    let mut flags: Vec<String> =
+        ["-std=gnu11", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-fno-stack-protector"]
+            .map(String::from)
+            .into();
+    flags.push(format!("-O{level}"));
+    flags.push("-foptimize-sibling-calls".into());
+    if options.checked {
+        flags.extend(
+            ["-Wall", "-Wextra", "-Werror", "-g", "-fsanitize=undefined", "-fno-sanitize-recover"]
+                .map(String::from),
+        );
+    }
+    flags
+}
+
+/// Whether the C compiler promises tail calls.
+fn has_musttail(options: &Options) -> bool {
+    let test = "#if !__has_attribute(musttail)\n#error\n#endif\n";
+    let mut cc = Command::new(&options.cc);
+    cc.args(["-E", "-x", "c", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let Ok(mut child) = cc.spawn() else { return false };
+    if let Some(mut input) = child.stdin.take() {
+        use std::io::Write;
+        let _ = input.write_all(test.as_bytes());
+    }
+    child.wait().is_ok_and(|status| status.success())
+}
+
+fn key(of: &impl Hash) -> u128 {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        salt.hash(&mut hasher);
+        of.hash(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    half(1) << 64 | half(2)
+}
+
+/// The executable of a program: from the user's cache, by content, or made now and put there.
+///
+/// # Errors
+/// What is wrong with the program, or what stands in the way.
+pub fn cached(file: &Path, options: &Options) -> Result<PathBuf, String> {
+    let c = to_c(file, None)?;
+    let library = fs::metadata(&options.library)
+        .map_err(|e| format!("{}: {e}", options.library.display()))?;
+    let built = library.modified().ok();
+    let headers = HEADERS.map(|(_, text)| text);
+    let name = key(&(&c, headers, flags(options), &options.cc, library.len(), built));
+    let folder = cache_folder();
+    fs::create_dir_all(&folder)
+        .map_err(|e| format!("cannot make the cache {}: {e}", folder.display()))?;
+    let program = folder.join(format!("{name:032x}"));
+    if !program.is_file() {
+        // Whoever else makes the same meanwhile makes the same.
+        let fresh = folder.join(format!("{name:032x}.{}", std::process::id()));
+        build(&c, &fresh, options)?;
+        fs::rename(&fresh, &program)
+            .map_err(|e| format!("cannot write to {}: {e}", folder.display()))?;
+    }
+    Ok(program)
+}
+
+fn cache_folder() -> PathBuf {
+    let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let base =
+        variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    base.unwrap_or_else(std::env::temp_dir).join("allod").join("scheme")
+}

@@ -1,0 +1,508 @@
+//! C from straight-line code.
+//!
+//! ```text
+//! takes  straight-line code with captures and roots
+//! gives  one C file for `scheme.h`
+//! ```
+//! All Scheme procedures are C functions of one signature, so that every tail call is a C tail call:
+//!
+//! ```text
+//! V f<p>_<c>(V *sp, V x0, … V x4)                   a clause: its closure, if it needs one, then arguments
+//! V g<p>(V *sp, V self, V argc, V a0, V a1, V a2)   the procedure as a value: chooses the clause
+//! ```
+//! Arguments that have no register lie at `sp[0]`, `sp[1]` … A call stores what is alive afterwards at
+//! `sp[0]` … `sp[n - 1]`, and gives `sp + n` to what it calls.
+
+mod consts;
+mod stubs;
+
+use crate::core::{Program, Var};
+use crate::passes::flow::{Atom, Block, Code, End, Flow, Label, ProcId, Rhs, Stmt};
+use crate::passes::live::SELF;
+use crate::prims::Prim;
+use consts::Consts;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Arguments in registers beside `sp`.
+const REGISTERS: usize = 5;
+
+/// Emits a program.
+pub fn run(program: &Program, flow: &Flow, file: &Path) -> String {
+    let mut emit = Emit {
+        program,
+        flow,
+        out: String::new(),
+        consts: Consts::default(),
+        escaped: BTreeSet::new(),
+        prim_values: BTreeMap::new(),
+        here: None,
+        temps: 0,
+    };
+    for (i, proc) in flow.procs.iter().enumerate() {
+        for (c, code) in proc.clauses.iter().enumerate() {
+            emit.clause(ProcId(i as u32), c, code);
+        }
+    }
+    for (i, top) in flow.tops.iter().enumerate() {
+        emit.here = None;
+        writeln!(emit.out, "static V top{i}({SIGNATURE})\n{{").expect("strings grow");
+        emit.block(top, &Dest::Return);
+        emit.out += "}\n\n";
+    }
+    emit.finish(file)
+}
+
+const SIGNATURE: &str = "V *sp SCH_U, V x0 SCH_U, V x1 SCH_U, V x2 SCH_U, V x3 SCH_U, V x4 SCH_U";
+const GENERIC: &str = "V *sp SCH_U, V self SCH_U, V argc, V a0 SCH_U, V a1 SCH_U, V a2 SCH_U";
+
+/// Where a block's value goes.
+enum Dest {
+    Return,
+    Store(String),
+    Nowhere,
+}
+
+struct Emit<'a> {
+    program: &'a Program,
+    flow: &'a Flow,
+    out: String,
+    consts: Consts,
+    /// Procedures that are values somewhere.
+    escaped: BTreeSet<ProcId>,
+    prim_values: BTreeMap<&'static str, &'static Prim>,
+    /// The procedure whose clause is being emitted.
+    here: Option<ProcId>,
+    temps: usize,
+}
+
+/// A C string literal.
+fn c_string(text: &str) -> String {
+    let mut c = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => {
+                c.push('\\');
+                c.push(byte.into());
+            }
+            b'?' => c += "\\?",
+            b' '..=b'~' => c.push(byte.into()),
+            _ => write!(c, "\\{byte:03o}").expect("strings grow"),
+        }
+    }
+    c.push('"');
+    c
+}
+
+impl Emit<'_> {
+    fn line(&mut self, line: &str) {
+        self.out += "    ";
+        self.out += line;
+        self.out.push('\n');
+    }
+
+    fn clause(&mut self, id: ProcId, c: usize, code: &Code) {
+        let proc = &self.flow.procs[id.0 as usize];
+        self.here = Some(id);
+        let mut slots: Vec<String> = Vec::new();
+        if proc.open {
+            slots.push("self".into());
+        }
+        slots.extend(code.params.iter().map(|p| format!("v{}", p.0)));
+        write!(self.out, "/* {} */\nstatic V f{}_{c}(V *sp SCH_U", comment(&proc.name), id.0)
+            .expect("strings grow");
+        for i in 0..REGISTERS {
+            let unused = format!("x{i}");
+            let name = slots.get(i).unwrap_or(&unused);
+            write!(self.out, ", V {name} SCH_U").expect("strings grow");
+        }
+        self.out += ")\n{\n";
+        for (i, name) in slots.iter().enumerate().skip(REGISTERS) {
+            self.line(&format!("V {name} SCH_U = sp[{}];", i - REGISTERS));
+        }
+        if takes_memory(&code.body, self.flow) {
+            self.poll(&slots);
+        }
+        self.block(&code.body, &Dest::Return);
+        self.out += "}\n\n";
+    }
+
+    /// A safe point.
+    fn poll(&mut self, live: &[String]) {
+        self.line("if (SCH_UNLIKELY(sch_rt.poll)) {");
+        for (i, name) in live.iter().enumerate() {
+            self.line(&format!("    sp[{i}] = {name};"));
+        }
+        self.line(&format!("    sch_safe_point(sp + {});", live.len()));
+        for (i, name) in live.iter().enumerate() {
+            self.line(&format!("    {name} = sp[{i}];"));
+        }
+        self.line("}");
+    }
+
+    fn temp(&mut self) -> String {
+        self.temps += 1;
+        format!("t{}", self.temps)
+    }
+
+    /// The C variable that keeps a local that is alive over a call.
+    fn home(&self, var: Var) -> String {
+        if var == SELF { "self".into() } else { format!("v{}", var.0) }
+    }
+
+    fn local(&mut self, var: Var) -> String {
+        if let Some(here) = self.here {
+            let proc = &self.flow.procs[here.0 as usize];
+            if proc.open && proc.var == Some(var) {
+                return "self".into();
+            }
+            if let Ok(i) = proc.free.binary_search(&var) {
+                return format!("SCH_CAPTURED(self, {i})");
+            }
+        }
+        match self.flow.proc_of.get(&var) {
+            Some(id) if !self.flow.procs[id.0 as usize].open => self.closure(*id),
+            _ => format!("v{}", var.0),
+        }
+    }
+
+    /// The static closure of a procedure that captures nothing.
+    fn closure(&mut self, id: ProcId) -> String {
+        self.escaped.insert(id);
+        format!("(V)c{}", id.0)
+    }
+
+    fn atom(&mut self, atom: &Atom) -> String {
+        match atom {
+            Atom::Local(var) => {
+                // As a value, whoever gets it may call it.
+                if let Some(id) = self.flow.proc_of.get(var) {
+                    self.escaped.insert(*id);
+                }
+                self.local(*var)
+            }
+            Atom::Const(c) => self.consts.value(c),
+            Atom::Proc(id) => self.closure(*id),
+            Atom::PrimValue(prim) => {
+                self.prim_values.insert(prim.name, prim);
+                format!("(V)pc_{}", &prim.c_name()[4..])
+            }
+        }
+    }
+
+    fn atoms(&mut self, all: &[Atom]) -> Vec<String> {
+        all.iter().map(|a| self.atom(a)).collect()
+    }
+
+    fn block(&mut self, block: &Block, dest: &Dest) {
+        for stmt in &block.stmts {
+            self.stmt(stmt);
+        }
+        match &block.end {
+            End::Return(rhs) => self.give(rhs, dest),
+            End::If(test, then, other) => {
+                let test = self.test(test);
+                self.line(&format!("if ({test}) {{"));
+                self.block(then, dest);
+                self.line("} else {");
+                self.block(other, dest);
+                self.line("}");
+            }
+            End::Loops(labels, body) => self.loops(labels, body, dest),
+            End::Go(label, arguments) => {
+                let arguments = self.atoms(arguments);
+                self.line("{");
+                for (i, argument) in arguments.iter().enumerate() {
+                    self.line(&format!("V n{i} = {argument};"));
+                }
+                for i in 0..arguments.len() {
+                    self.line(&format!("p{}_{i} = n{i};", label.0));
+                }
+                self.line(&format!("goto L{};", label.0));
+                self.line("}");
+            }
+        }
+    }
+
+    /// Parameters of labels are declared around all of the labels, and copied at each turn: what is declared
+    /// inside a turn may be captured by nothing outside it.
+    fn loops(&mut self, labels: &[Label], body: &Block, dest: &Dest) {
+        let end = self.temp();
+        for label in labels {
+            for i in 0..label.params.len() {
+                self.line(&format!("V p{}_{i} SCH_U = 0;", label.name.0));
+            }
+        }
+        self.line("{");
+        self.block(body, dest);
+        self.line("}");
+        let falls = !matches!(dest, Dest::Return);
+        if falls {
+            self.line(&format!("goto {end};"));
+        }
+        for label in labels {
+            self.line(&format!("L{}: {{", label.name.0));
+            for (i, param) in label.params.iter().enumerate() {
+                self.line(&format!("V v{} SCH_U = p{}_{i};", param.0, label.name.0));
+            }
+            if takes_memory(&label.body, self.flow) {
+                let live: Vec<String> = label.live.iter().map(|var| self.home(*var)).collect();
+                self.poll(&live);
+            }
+            self.block(&label.body, dest);
+            self.line("}");
+            if falls {
+                self.line(&format!("goto {end};"));
+            }
+        }
+        if falls {
+            self.line(&format!("{end}:;"));
+        }
+    }
+
+    /// Gives a block's value to where it goes.
+    fn give(&mut self, rhs: &Rhs, dest: &Dest) {
+        match (rhs, dest) {
+            (Rhs::Block(block), dest) => self.block(block, dest),
+            (Rhs::Call(operator, known, arguments, _), Dest::Return) => {
+                let call = self.call(operator, *known, arguments, &[]);
+                self.line(&format!("SCH_TAIL {call};"));
+            }
+            (Rhs::Call(operator, known, arguments, _), dest) => {
+                // Nothing is alive after it: a value's last call has been named before.
+                let call = self.call(operator, *known, arguments, &[]);
+                match dest {
+                    Dest::Store(target) => self.line(&format!("{target} = {call};")),
+                    _ => self.line(&format!("(void){call};")),
+                }
+            }
+            (Rhs::Atom(_), Dest::Nowhere) => {}
+            (rhs, Dest::Nowhere) => self.effect(rhs),
+            (rhs, Dest::Return) => {
+                let value = self.value(rhs);
+                self.line(&format!("return {value};"));
+            }
+            (rhs, Dest::Store(target)) => {
+                let value = self.value(rhs);
+                self.line(&format!("{target} = {value};"));
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Closures(all) => self.closures(all),
+            Stmt::Let(var, Rhs::Call(operator, known, arguments, _), live) => {
+                let live: Vec<String> = live.iter().map(|var| self.home(*var)).collect();
+                let target = var.map(|var| format!("V v{} SCH_U = ", var.0));
+                let target = target.unwrap_or_else(|| "(void)".into());
+                // Arguments that have no register lie above what is kept, and are read first.
+                let call = self.call(operator, *known, arguments, &live);
+                for (i, name) in live.iter().enumerate() {
+                    self.line(&format!("sp[{i}] = {name};"));
+                }
+                self.line(&format!("{target}{call};"));
+                for (i, name) in live.iter().enumerate() {
+                    self.line(&format!("{name} = sp[{i}];"));
+                }
+            }
+            Stmt::Let(Some(var), Rhs::Block(block), _) => {
+                let target = format!("v{}", var.0);
+                self.line(&format!("V {target} SCH_U = 0;"));
+                self.line("{");
+                self.block(block, &Dest::Store(target));
+                self.line("}");
+            }
+            Stmt::Let(None, Rhs::Block(block), _) => {
+                self.line("{");
+                self.block(block, &Dest::Nowhere);
+                self.line("}");
+            }
+            Stmt::Let(Some(var), rhs, _) => {
+                let value = self.value(rhs);
+                self.line(&format!("V v{} SCH_U = {value};", var.0));
+            }
+            Stmt::Let(None, rhs, _) => self.effect(rhs),
+        }
+    }
+
+    fn closures(&mut self, all: &[(Var, ProcId)]) {
+        let open: Vec<_> =
+            all.iter().filter(|(_, id)| self.flow.procs[id.0 as usize].open).collect();
+        for (var, id) in &open {
+            let count = self.flow.procs[id.0 as usize].free.len();
+            // Whether it is ever called as a value is known at the end only: `CODE` says it then.
+            self.line(&format!("V v{} SCH_U = sch_closure(CODE{}, {count});", var.0, id.0));
+        }
+        for (var, id) in open {
+            for (i, free) in self.flow.procs[id.0 as usize].free.iter().enumerate() {
+                let value = self.local(*free);
+                self.line(&format!("SCH_CAPTURED(v{}, {i}) = {value};", var.0));
+            }
+        }
+    }
+
+    /// A C condition.
+    fn test(&mut self, rhs: &Rhs) -> String {
+        match rhs {
+            Rhs::Prim(prim, arguments, _) if prim.is_truth() => self.prim(prim, arguments),
+            Rhs::Block(_) | Rhs::Call(..) => {
+                let name = self.named(rhs);
+                format!("{name} != ALLOD_FALSE")
+            }
+            rhs => format!("{} != ALLOD_FALSE", self.value(rhs)),
+        }
+    }
+
+    /// The value of a block, in a C variable.
+    fn named(&mut self, rhs: &Rhs) -> String {
+        let name = self.temp();
+        self.line(&format!("V {name} = 0;"));
+        self.line("{");
+        self.give(rhs, &Dest::Store(name.clone()));
+        self.line("}");
+        name
+    }
+
+    fn prim(&mut self, prim: &'static Prim, arguments: &[Atom]) -> String {
+        let mut all = Vec::new();
+        let atoms = self.atoms(arguments);
+        if prim.takes_any() {
+            for (i, atom) in atoms.iter().enumerate() {
+                self.line(&format!("sp[{i}] = {atom};"));
+            }
+            return format!("{}({}, sp)", prim.c_name(), atoms.len());
+        }
+        if prim.fails() {
+            all.push("sp".to_string());
+        }
+        let given = atoms.len();
+        all.extend(atoms);
+        all.extend((given..prim.most).map(|_| "0".to_string()));
+        format!("{}({})", prim.c_name(), all.join(", "))
+    }
+
+    /// A C expression of a value.
+    fn value(&mut self, rhs: &Rhs) -> String {
+        match rhs {
+            Rhs::Atom(atom) => self.atom(atom),
+            Rhs::Prim(prim, arguments, _) => {
+                let call = self.prim(prim, arguments);
+                if prim.is_truth() {
+                    format!("allod_bool({call})")
+                } else if prim.gives_nothing() {
+                    self.line(&format!("{call};"));
+                    "SCH_UNSPECIFIED".into()
+                } else {
+                    call
+                }
+            }
+            Rhs::Global(global) => {
+                let name = c_string(&self.program.globals[global.0 as usize].name);
+                format!("sch_global(sp, G[{}], {name})", global.0)
+            }
+            Rhs::SetGlobal(..) => {
+                self.effect(rhs);
+                "SCH_UNSPECIFIED".into()
+            }
+            Rhs::Block(_) | Rhs::Call(..) => self.named(rhs),
+        }
+    }
+
+    fn effect(&mut self, rhs: &Rhs) {
+        match rhs {
+            Rhs::Prim(prim, arguments, _) => {
+                let call = self.prim(prim, arguments);
+                let void = if prim.gives_nothing() { "" } else { "(void)" };
+                self.line(&format!("{void}{call};"));
+            }
+            Rhs::SetGlobal(global, value, first) => {
+                let value = self.atom(value);
+                if !first {
+                    let name = c_string(&self.program.globals[global.0 as usize].name);
+                    self.line(&format!("(void)sch_global(sp, G[{}], {name});", global.0));
+                }
+                self.line(&format!("G[{}] = {value};", global.0));
+            }
+            Rhs::Global(_) => {
+                let value = self.value(rhs);
+                self.line(&format!("(void){value};"));
+            }
+            Rhs::Atom(_) => {}
+            Rhs::Block(block) => self.block(block, &Dest::Nowhere),
+            Rhs::Call(..) => self.give(rhs, &Dest::Nowhere),
+        }
+    }
+
+    /// A C call, after statements that store arguments without a register.
+    fn call(
+        &mut self,
+        operator: &Atom,
+        known: Option<(ProcId, usize)>,
+        arguments: &[Atom],
+        live: &[String],
+    ) -> String {
+        let base = live.len();
+        let mut slots: Vec<String> = Vec::new();
+        let function = match known {
+            Some((id, clause)) => {
+                if self.flow.procs[id.0 as usize].open {
+                    slots.push(match operator {
+                        Atom::Local(var) => self.local(*var),
+                        other => self.atom(other),
+                    });
+                }
+                slots.extend(self.atoms(arguments));
+                format!("f{}_{clause}", id.0)
+            }
+            None => {
+                let operator = self.atom(operator);
+                let name = self.temp();
+                self.line(&format!("V {name} = {operator};"));
+                slots.push(name.clone());
+                slots.push(arguments.len().to_string());
+                slots.extend(self.atoms(arguments));
+                format!("sch_code_of(sp, {name})")
+            }
+        };
+        for (i, slot) in slots.iter().enumerate().skip(REGISTERS) {
+            self.line(&format!("sp[{}] = {slot};", base + i - REGISTERS));
+        }
+        slots.truncate(REGISTERS);
+        slots.resize(REGISTERS, "0".into());
+        let sp = if base == 0 { "sp".into() } else { format!("sp + {base}") };
+        format!("{function}({sp}, {})", slots.join(", "))
+    }
+}
+
+fn comment(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-!?<>=+".contains(c) { c } else { '_' })
+        .collect()
+}
+
+/// Whether a block itself takes memory, so that a turn or a call of it needs a safe point.
+fn takes_memory(block: &Block, flow: &Flow) -> bool {
+    let rhs_takes = |rhs: &Rhs| match rhs {
+        Rhs::Prim(prim, ..) => prim.takes_memory(),
+        Rhs::Block(block) => takes_memory(block, flow),
+        _ => false,
+    };
+    let stmts = block.stmts.iter().any(|stmt| match stmt {
+        Stmt::Let(_, rhs, _) => rhs_takes(rhs),
+        Stmt::Closures(all) => all.iter().any(|(_, id)| flow.procs[id.0 as usize].open),
+    });
+    stmts
+        || match &block.end {
+            End::Return(rhs) => rhs_takes(rhs),
+            End::If(test, then, other) => {
+                rhs_takes(test) || takes_memory(then, flow) || takes_memory(other, flow)
+            }
+            End::Loops(labels, body) => {
+                takes_memory(body, flow)
+                    || labels.iter().any(|label| takes_memory(&label.body, flow))
+            }
+            End::Go(..) => false,
+        }
+}

@@ -1,0 +1,99 @@
+//! A compiler from R7RS-small Scheme to C on `allod/region.h`.
+//!
+//! | pass | takes | gives |
+//! | --- | --- | --- |
+//! | `allod_scheme_datum::read` | text | data with places |
+//! | `expand` | data | [`core`] |
+//! | [`passes::reach`] | core | core without what nothing needs |
+//! | [`passes::letrec`] | core | core where `letrec*` binds lambdas only |
+//! | [`passes::assign`] | core | core without assigned locals |
+//! | [`passes::loops`] | core | core with loops |
+//! | [`passes::flow`] | core | straight-line code ([`passes::flow::Flow`]) |
+//! | [`passes::closure`] | straight-line code | the same with captures |
+//! | [`passes::live`] | straight-line code | the same with roots |
+//! | [`emit`] | straight-line code | C |
+//!
+//! ARCHITECTURE.md says how values, calls, roots and memory look in that C.
+
+pub mod cc;
+pub mod core;
+pub mod dump;
+pub mod emit;
+mod expand;
+pub mod passes;
+pub mod prims;
+mod rules;
+mod source;
+mod standard;
+mod syntax;
+mod text;
+
+pub use source::Sources;
+
+use allod_scheme_datum::Fault;
+use std::path::Path;
+use syntax::{Form, Idents};
+
+/// What the run-time library gives to compiled programs: the header that the C of every program includes,
+/// and what it includes itself.
+pub const HEADERS: [(&str, &str); 3] = [
+    ("scheme.h", include_str!("../runtime/include/scheme.h")),
+    ("support.h", include_str!("../runtime/include/support.h")),
+    ("allod/region.h", include_str!("../../capi/include/allod/region.h")),
+];
+
+const PRELUDE: &str = include_str!("prelude.scm");
+
+/// The passes that [`compile`] can stop after and print.
+pub const PASSES: [&str; 8] =
+    ["expand", "reach", "letrec", "assign", "loops", "flow", "closure", "live"];
+
+/// Compiles a program to C, or to the text of what a pass gives.
+///
+/// # Errors
+/// The first fault found, as people expect it: file, line, column, and what is wrong.
+pub fn compile(
+    sources: &mut Sources,
+    file: &Path,
+    text: String,
+    dump: Option<&str>,
+) -> Result<String, String> {
+    run(sources, file, text, dump).map_err(|fault| sources.describe(&fault))
+}
+
+fn run(
+    sources: &mut Sources,
+    file: &Path,
+    text: String,
+    dump: Option<&str>,
+) -> Result<String, Fault> {
+    let mut idents = Idents::default();
+    let prelude = sources.read(Path::new("prelude.scm"), PRELUDE.to_owned())?;
+    let prelude: Vec<Form> = prelude.iter().map(|datum| Form::of(datum, &mut idents)).collect();
+    let data = sources.read(file, text)?;
+    let forms: Vec<Form> = data.iter().map(|datum| Form::of(datum, &mut idents)).collect();
+    let mut program = expand::expand(sources, &prelude, idents, &forms)?;
+    macro_rules! after {
+        ($pass:literal, $shown:expr) => {
+            if dump == Some($pass) {
+                return Ok($shown);
+            }
+        };
+    }
+    after!("expand", dump::core(&program));
+    passes::reach::run(&mut program);
+    after!("reach", dump::core(&program));
+    passes::letrec::run(&mut program);
+    after!("letrec", dump::core(&program));
+    passes::assign::run(&mut program);
+    after!("assign", dump::core(&program));
+    passes::loops::run(&mut program);
+    after!("loops", dump::core(&program));
+    let mut flow = passes::flow::run(&mut program)?;
+    after!("flow", dump::flow(&program, &flow));
+    passes::closure::run(&mut flow);
+    after!("closure", dump::flow(&program, &flow));
+    passes::live::run(&mut flow);
+    after!("live", dump::flow(&program, &flow));
+    Ok(emit::run(&program, &flow, file))
+}

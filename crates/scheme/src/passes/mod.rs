@@ -1,0 +1,10 @@
+//! The passes between the core language and C, in their order. Each is a file, which opens with what it
+//! takes and what it gives.
+
+pub mod assign;
+pub mod closure;
+pub mod flow;
+pub mod letrec;
+pub mod live;
+pub mod loops;
+pub mod reach;

@@ -1,0 +1,75 @@
+//! The files of a program.
+
+use allod_scheme_datum::{Datum, Fault, Place, Text, read};
+use std::path::{Path, PathBuf};
+
+/// The files that a compilation has read. Number 0 is the prelude.
+#[derive(Debug)]
+pub struct Sources {
+    files: Vec<(PathBuf, String)>,
+    folder: PathBuf,
+}
+
+impl Sources {
+    /// Without files; those that others name are looked for in `folder`.
+    pub fn new(folder: &Path) -> Sources {
+        Sources { files: Vec::new(), folder: folder.to_owned() }
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// When it is not Scheme's.
+    pub fn read(&mut self, path: &Path, text: String) -> Result<Vec<Datum>, Fault> {
+        let file = self.files.len() as u32;
+        self.files.push((path.to_owned(), text));
+        let mut text = Text::of_file(&self.files[file as usize].1, file);
+        let mut data = Vec::new();
+        while let Some(datum) = read(&mut text)? {
+            data.push(datum);
+        }
+        Ok(data)
+    }
+
+    pub(crate) fn include(&mut self, name: &str, at: Place) -> Result<Vec<Datum>, Fault> {
+        let beside = self.files.get(at.file as usize).and_then(|(path, _)| path.parent());
+        let path = beside.map_or(self.folder.clone(), Path::to_owned).join(name);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => self.read(&path, text),
+            Err(error) => {
+                Err(Fault { message: format!("cannot include {name}: {error}"), at, at_end: false })
+            }
+        }
+    }
+
+    pub(crate) fn library(&mut self, name: &str) -> Result<Option<Vec<Datum>>, Fault> {
+        let path = self.folder.join(name);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => self.read(&path, text).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The texts that were read, for the key of the cache.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|(_, text)| text.as_str())
+    }
+
+    /// A fault as people expect it: file, line, column, what is wrong, and the line itself.
+    pub fn describe(&self, fault: &Fault) -> String {
+        let Place { file, line, column } = fault.at;
+        let Some((path, text)) = self.files.get(file as usize) else {
+            return fault.message.clone();
+        };
+        let mut said = format!("{}:{line}:{column}: {}", path.display(), fault.message);
+        if let Some(source) = text.lines().nth(line.saturating_sub(1) as usize) {
+            let before: String = source
+                .chars()
+                .take(column as usize - 1)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            said += &format!("\n  {source}\n  {before}^");
+        }
+        said
+    }
+}

@@ -1,0 +1,2 @@
+(let loop ((i 0))
+  (if (> i 3) (loop)))

@@ -1,0 +1,1 @@
+(define (f) (define x 1))

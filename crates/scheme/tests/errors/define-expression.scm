@@ -1,0 +1,1 @@
+(display (define x 1))

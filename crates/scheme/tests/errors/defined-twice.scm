@@ -1,0 +1,4 @@
+(define (f)
+  (define a 1)
+  (define a 2)
+  a)

@@ -1,0 +1,1 @@
+(display (eval '(+ 1 2)))

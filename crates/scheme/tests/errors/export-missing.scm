@@ -1,0 +1,2 @@
+(define-library (a) (export b) (import (scheme base)))
+(import (a))

@@ -1,0 +1,2 @@
+(import (scheme base))
+(display 1)

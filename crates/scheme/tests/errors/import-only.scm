@@ -1,0 +1,2 @@
+(import (only (scheme base) car no-such-name))
+(car 1)

@@ -1,0 +1,2 @@
+(define-library (a) (import (a)))
+(import (a))

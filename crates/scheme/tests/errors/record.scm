@@ -1,0 +1,1 @@
+(define-record-type p (make x y) p? (x px))

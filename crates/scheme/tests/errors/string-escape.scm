@@ -1,0 +1,1 @@
+(display "a\qb")

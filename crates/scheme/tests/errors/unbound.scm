@@ -1,0 +1,3 @@
+(import (scheme base))
+(define (f x)
+  (+ x unknown-name))

@@ -1,0 +1,173 @@
+//! Each pass by itself: a source beside what the pass gives.
+
+use allod_scheme::{PASSES, Sources, compile};
+use std::path::Path;
+
+fn after(pass: &str, text: &str) -> String {
+    let mut sources = Sources::new(Path::new("."));
+    let shown = compile(&mut sources, Path::new("test.scm"), text.into(), Some(pass)).unwrap();
+    shown.trim_end().to_owned()
+}
+
+/// Compares without the numbers of variables, which change with the prelude.
+fn gives(pass: &str, text: &str, expected: &str) {
+    let shown = after(pass, text);
+    let mut plain = String::new();
+    let mut chars = shown.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '.' && chars.peek().is_some_and(char::is_ascii_digit) {
+            while chars.next_if(char::is_ascii_digit).is_some() {}
+        } else {
+            plain.push(c);
+        }
+    }
+    assert_eq!(plain, expected, "{text}");
+}
+
+#[test]
+fn expand_leaves_only_the_core() {
+    gives(
+        "expand",
+        "(let* ((x 1) (y x)) (cond ((eq? x y) => car) (else (list x))))",
+        "(let ((x 1)) (let ((y x)) (let ((test (#eq? x y))) (if test (#car test) (#cons x '())))))",
+    );
+    gives(
+        "expand",
+        "(define (f x) (or (f 1) x))",
+        "(define f (lambda ((x) (let ((or (f 1))) (if or or x)))))",
+    );
+    gives(
+        "expand",
+        "(let loop ((i 0)) (if (< i 3) (loop (+ i 1))))",
+        "(letrec* ((loop (lambda ((i) (if (#%num< i 3) (loop (#%add i 1)) #unspecified))))) (loop 0))",
+    );
+}
+
+#[test]
+fn expand_keeps_what_macros_add_apart_from_what_they_are_given() {
+    gives(
+        "expand",
+        "(define-syntax my-or (syntax-rules () ((_ a b) (let ((t a)) (if t t b))))) (let ((t 1)) (my-or #f t))",
+        "(let ((t 1)) (let ((t #f)) (if t t t)))",
+    );
+    let shown = after(
+        "expand",
+        "(define-syntax my-or (syntax-rules () ((_ a b) (let ((t a)) (if t t b))))) (let ((t 1)) (my-or #f t))",
+    );
+    let words: Vec<&str> = shown.split(['(', ')', ' ']).filter(|w| w.starts_with("t.")).collect();
+    let [outer, inner, test, same, other] = words[..] else { panic!("{shown}") };
+    assert!(outer == other && inner == test && test == same && outer != inner, "{shown}");
+}
+
+#[test]
+fn reach_drops_what_nothing_needs() {
+    gives(
+        "reach",
+        "(define (used) 1) (define (unused) (used)) (define effect (display 1)) (used)",
+        "(define used (lambda (() 1)))\n(define effect (display 1))\n(used)",
+    );
+}
+
+#[test]
+fn letrec_binds_lambdas_only() {
+    gives(
+        "letrec",
+        "(let () (define a 1) (define (f) (g)) (define (g) (f)) (define b (f)) (list a b))",
+        "(let ((a 1)) (letrec* ((f (lambda (() (g)))) (g (lambda (() (f))))) (let ((b (f))) (#cons a (#cons b '())))))",
+    );
+    gives(
+        "letrec",
+        "(letrec ((x (lambda () y)) (y (x))) y)",
+        "(let ((y #unbound)) (letrec* ((x (lambda (() y)))) (begin (set! y (x)) y)))",
+    );
+    gives("letrec", "((lambda (x) (+ x 1)) 2)", "(let ((x 2)) (#%add x 1))");
+}
+
+#[test]
+fn assign_puts_assigned_locals_into_boxes() {
+    gives(
+        "assign",
+        "(lambda (x y) (set! x y) x)",
+        "(lambda ((x y) (let ((x (#%box x))) (begin (#%set-box! x y) (#%unbox x)))))",
+    );
+}
+
+#[test]
+fn loops_finds_procedures_that_are_places_to_go_to() {
+    gives(
+        "loops",
+        "(let loop ((i 0)) (if (zero? i) i (loop i)))",
+        "(loops ((loop (lambda ((i) (if (#zero? i) i (loop i)))))) (loop 0))",
+    );
+    gives(
+        "loops",
+        "(let loop ((i 0)) (+ 1 (loop i)))",
+        "(letrec* ((loop (lambda ((i) (#%add 1 (loop i)))))) (loop 0))",
+    );
+    gives(
+        "loops",
+        "(let loop ((i 0)) (car loop))",
+        "(letrec* ((loop (lambda ((i) (#car loop))))) (loop 0))",
+    );
+}
+
+#[test]
+fn flow_names_every_intermediate_value_from_left_to_right() {
+    let shown = after("flow", "(define (f x) x) (display (f (f (car '(1)))))");
+    let top = shown.split_once("top\n").expect("the program is shown").1;
+    let calls: Vec<&str> = top.lines().map(|l| l.rsplit(":= ").next().unwrap().trim()).collect();
+    let [car, first, second, last] = calls[..] else { panic!("{shown}") };
+    assert!(car.starts_with("#car '(1)"), "{shown}");
+    assert!(first.starts_with("call-known procedure-f t."), "{shown}");
+    assert!(second.starts_with("call-known procedure-f t."), "{shown}");
+    assert!(last.starts_with("return call-known procedure-display t."), "{shown}");
+}
+#[test]
+fn closure_captures_what_is_no_constant() {
+    let shown = after(
+        "closure",
+        "(display (let ((x (car '(1)))) (define (g) 1) (lambda () (list (g) x))))",
+    );
+    assert_eq!(shown.matches("captures").count(), 1, "{shown}");
+    assert!(shown.contains("lambda ()"), "{shown}");
+}
+
+#[test]
+fn live_keeps_what_is_needed_after_a_call_and_nothing_else() {
+    gives_line(
+        "(define (f x) x) (define (h a b) (f b) (car a)) (display (h '(1) 2))",
+        "call-known procedure-f b   keeps [a]",
+    );
+    gives_line(
+        "(define (f x) x) (define (h a b) (cons (f a) (f b))) (display (h 1 2))",
+        "t := call-known procedure-f a   keeps [b]",
+    );
+}
+
+fn gives_line(text: &str, line: &str) {
+    let shown = after("live", text);
+    let plain: String = shown
+        .lines()
+        .map(|line| {
+            let words = line.split(' ').map(|word| {
+                let (name, end) = match word.find(']') {
+                    Some(at) => word.split_at(at),
+                    None => (word, ""),
+                };
+                name.split('.').next().unwrap_or_default().to_owned() + end
+            });
+            words.collect::<Vec<_>>().join(" ") + "\n"
+        })
+        .collect();
+    assert!(plain.contains(line), "{plain}");
+}
+
+#[test]
+fn every_pass_can_be_printed() {
+    for pass in PASSES {
+        assert!(
+            !after(pass, "(define (f x) (lambda () x)) (display ((f 1)))").is_empty(),
+            "{pass}"
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! The report's examples, and more: tables of expressions and what they give, each table one program.
+
+mod common;
+
+use std::fmt::Write;
+
+/// Runs an expression and prints what it gives, or how it fails.
+const FRAME: &str = "
+(define (%show n thunk)
+  (display n)
+  (display \" \")
+  (guard (e ((error-object? e)
+             (display \"error: \")
+             (display (error-object-message e))
+             (for-each (lambda (i) (display \" \") (write i)) (error-object-irritants e)))
+            (else (display \"raised: \") (write e)))
+    (call-with-values thunk
+      (lambda all
+        (let loop ((all all))
+          (when (pair? all)
+            (write (car all))
+            (if (pair? (cdr all)) (display \" \"))
+            (loop (cdr all)))))))
+  (newline))
+";
+
+/// A block of a table: what it says, and what that gives.
+fn blocks(table: &str) -> Vec<(String, Option<String>)> {
+    let lines = table.lines().filter(|line| !line.starts_with(';'));
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    let block = |block: &str| {
+        let (source, expected) = match block.rsplit_once("\n=>") {
+            Some((source, expected)) => (source, Some(expected.trim().to_owned())),
+            None => (block, None),
+        };
+        (source.trim().to_owned(), expected)
+    };
+    text.split("\n\n").map(str::trim).filter(|b| !b.is_empty()).map(block).collect()
+}
+
+fn check(name: &str, table: &str, options: &allod_scheme::cc::Options) {
+    let blocks = blocks(table);
+    let mut program = String::from(FRAME);
+    for (i, (source, expected)) in blocks.iter().enumerate() {
+        match expected {
+            Some(_) => writeln!(program, "(%show {i} (lambda () {source}))"),
+            None => writeln!(program, "{source}"),
+        }
+        .unwrap();
+    }
+    let printed = common::prints(name, &program, options);
+    let mut lines = printed.lines();
+    let mut wrong = String::new();
+    for (i, (source, expected)) in blocks.iter().enumerate() {
+        let Some(expected) = expected else { continue };
+        let line = lines.next().unwrap_or("nothing");
+        let given = line.strip_prefix(&format!("{i} ")).unwrap_or(line).trim();
+        if given != expected {
+            writeln!(wrong, "{source}\n   gives {given}\n  not {expected}").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn chapter_4_by_gcc() {
+    check("chapter4-gcc", include_str!("report/chapter4.txt"), &common::quick("gcc"));
+}
+
+#[test]
+fn chapter_4_by_clang_optimised() {
+    check("chapter4-clang", include_str!("report/chapter4.txt"), &common::usual("clang"));
+}
+
+#[test]
+fn chapter_6_by_gcc() {
+    check("chapter6-gcc", include_str!("report/chapter6.txt"), &common::quick("gcc"));
+}
+
+#[test]
+fn chapter_6_by_clang() {
+    check("chapter6-clang", include_str!("report/chapter6.txt"), &common::quick("clang"));
+}
