@@ -91,6 +91,10 @@ for child in exits allocates returns; do
         runs "$work/signal_fork" threads 4 3000 $child
 done
 corner "signal fork while memory is opened" runs "$work/signal_fork" opening 40 3000 returns
+for times in 1 5 20 40 60; do
+    corner "signal fork while memory is given back, call $times" \
+        runs ALLOD_BACKGROUND=0 ALLOD_PURGE_DELAY_MS=50 "$work/turn_fork" $times
+done
 
 # handlers of fork that allocate
 for threads in "" " threads"; do
