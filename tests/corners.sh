@@ -154,6 +154,7 @@ corner "one thread: setns succeeds after frees" runs "$work/one_thread" setns
 corner "one thread: a filter that forbids clone" runs "$work/one_thread" filter
 corner "one thread: the C library's flag stays" runs "$work/one_thread" flag
 corner "one thread: one task" runs "$work/one_thread" tasks
+corner "one thread: one task beside growing blocks" runs "$work/one_thread" growing
 corner "one thread: idle memory goes back" runs "$work/one_thread" idle
 corner "four threads: idle memory goes back" runs "$work/one_thread" idle-threads
 

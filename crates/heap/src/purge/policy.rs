@@ -69,7 +69,7 @@ pub fn note_allocated() {
 }
 
 fn is_wanted() -> bool {
-    SOURCE.used_bytes() >= START_AT
+    SOURCE.held_bytes() >= START_AT
 }
 
 fn is_possible() -> bool {
@@ -113,7 +113,7 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
         let delay = settings::PURGE_DELAY_MS.get();
         HELPER.nap(u64::from(delay / 5).clamp(10, 1000));
         if !HELPER.must_leave() && !helpers_turn(delay) {
-            if SOURCE.used_bytes() < END_BELOW && HELPER.end() {
+            if SOURCE.held_bytes() < END_BELOW && HELPER.end() {
                 return ptr::null_mut();
             }
             HELPER.sleep(|| helpers_turn(delay), end_if_alone);
