@@ -169,6 +169,8 @@ corner "children of fork, vfork and clone: prctl and unshare" runs "$work/proces
 corner "unshare takes no time to speak of" runs "$work/process_end" unshare
 corner "threads are refused: malloc seldom asks" runs "$work/process_end" refused
 corner "prctl while a thread is being started" runs "$work/process_end" starting
+corner "malloc's thread under a filter that it was not told of" runs "$work/quiet" filter
+corner "malloc's thread takes no descriptor" runs "$work/quiet" descriptors
 
 # much free address space, ageing, locked memory
 corner "blocks beside 4 GiB just freed" runs "$work/holds" at-once

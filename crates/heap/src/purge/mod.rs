@@ -14,6 +14,7 @@
 //! | `layers` | what regions and frames do around a fork |
 //! | `helper` | when the helper works, sleeps and ends |
 //! | `policy` | when there is to be one |
+//! | `sandbox` | whether a filter of system calls is in force |
 //! | `turn` | one turn of giving back |
 //! | `unsent` | parcels of threads that are idle |
 
@@ -22,5 +23,6 @@ pub mod helper;
 pub mod hooks;
 pub mod layers;
 pub mod policy;
+mod sandbox;
 pub mod turn;
 mod unsent;

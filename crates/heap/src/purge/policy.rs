@@ -8,10 +8,12 @@
 
 use crate::base::settings;
 use crate::purge::helper::{Helper, WAKE_AFTER};
+use crate::purge::sandbox;
 use crate::purge::turn::{helpers_turn, turn};
 use crate::source::SOURCE;
+use crate::thread::attach;
 use allod_os::io::{exit, pid};
-use allod_os::thread::{is_sandboxed, only_helper_is_left, pause, spawn_helper};
+use allod_os::thread::{only_helper_is_left, pause, spawn_helper};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -32,8 +34,6 @@ static EVER: AtomicBool = AtomicBool::new(false);
 /// The process that the helper and its state belong to. A child made by a bare system call has a copy
 /// of the state, or shares it, and not the helper.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
-/// True once a seccomp filter is known or expected.
-static SANDBOXED: AtomicBool = AtomicBool::new(false);
 
 /// Told on slow paths that `bytes` have been freed. Wakes the helper. Called without locks held.
 #[inline]
@@ -73,7 +73,7 @@ fn is_wanted() -> bool {
 }
 
 fn is_possible() -> bool {
-    settings::BACKGROUND.on() && !SANDBOXED.load(Relaxed) && !was_refused()
+    settings::BACKGROUND.on() && !sandbox::is_expected() && !was_refused()
 }
 
 #[cold]
@@ -81,12 +81,11 @@ fn start() {
     if !is_possible() || !HELPER.claim() {
         return;
     }
-    if is_sandboxed() {
-        SANDBOXED.store(true, Relaxed);
-    } else if spawn_helper(helper) {
-        EVER.store(true, Relaxed);
-        return;
-    } else {
+    if !sandbox::is_there() {
+        if spawn_helper(helper) {
+            EVER.store(true, Relaxed);
+            return;
+        }
         REFUSED_AT.store(settings::now().max(1), Relaxed);
     }
     HELPER.gone();
@@ -153,7 +152,7 @@ pub fn expect_sandbox() {
     if !is_ours() {
         return;
     }
-    SANDBOXED.store(true, Relaxed);
+    sandbox::expect();
     HELPER.stop();
 }
 
@@ -161,6 +160,7 @@ pub fn expect_sandbox() {
 pub fn forked() {
     HELPER.gone();
     EVER.store(false, Relaxed);
+    attach::forked();
     prepare();
 }
 
@@ -174,9 +174,10 @@ fn is_ours() -> bool {
 }
 
 /// Ends the process when only the helper is left of it: the program's threads have all ended, the first
-/// one by `pthread_exit`, and the last would have ended the process.
+/// one by `pthread_exit`, and the last would have ended the process. Looks only where the first may have
+/// ended: a descriptor that is taken for a moment may be another than the program expects.
 fn end_if_alone() -> bool {
-    if only_helper_is_left() {
+    if attach::first_may_have_ended() && !sandbox::is_there() && only_helper_is_left() {
         exit();
     }
     false
