@@ -91,6 +91,10 @@ for child in exits allocates returns; do
         runs "$work/signal_fork" threads 4 3000 $child
 done
 corner "signal fork while memory is opened" runs "$work/signal_fork" opening 40 3000 returns
+for times in 1 5 20 40 60; do
+    corner "signal fork while memory is given back, call $times" \
+        runs ALLOD_BACKGROUND=0 ALLOD_PURGE_DELAY_MS=50 "$work/turn_fork" $times
+done
 
 # handlers of fork that allocate
 for threads in "" " threads"; do
@@ -150,6 +154,7 @@ corner "one thread: setns succeeds after frees" runs "$work/one_thread" setns
 corner "one thread: a filter that forbids clone" runs "$work/one_thread" filter
 corner "one thread: the C library's flag stays" runs "$work/one_thread" flag
 corner "one thread: one task" runs "$work/one_thread" tasks
+corner "one thread: one task beside growing blocks" runs "$work/one_thread" growing
 corner "one thread: idle memory goes back" runs "$work/one_thread" idle
 corner "four threads: idle memory goes back" runs "$work/one_thread" idle-threads
 
@@ -164,6 +169,8 @@ corner "children of fork, vfork and clone: prctl and unshare" runs "$work/proces
 corner "unshare takes no time to speak of" runs "$work/process_end" unshare
 corner "threads are refused: malloc seldom asks" runs "$work/process_end" refused
 corner "prctl while a thread is being started" runs "$work/process_end" starting
+corner "malloc's thread under a filter that it was not told of" runs "$work/quiet" filter
+corner "malloc's thread takes no descriptor" runs "$work/quiet" descriptors
 
 # much free address space, ageing, locked memory
 corner "blocks beside 4 GiB just freed" runs "$work/holds" at-once

@@ -4,7 +4,7 @@
  * unshare and setns for user namespaces succeed, __libc_single_threaded stays true, there is one
  * task, a filter that forbids clone is not broken. And memory that it freed goes back all the same.
  *
- * one_thread unshare | setns | filter | flag | tasks | idle | idle-threads */
+ * one_thread unshare | setns | filter | flag | tasks | growing | idle | idle-threads */
 #define _GNU_SOURCE
 #include "corner.h"
 #include <dirent.h>
@@ -132,6 +132,21 @@ static void one_task(void) {
     CHECK(tasks() == 1);
 }
 
+/* Nor does a block that grew, for the addresses that it may grow into. */
+static void one_task_beside_growing_blocks(void) {
+    enum { GROWING = 8 };
+    void *blocks[GROWING] = {NULL};
+    for (size_t size = 4096; size <= 512 << 10; size *= 2)
+        for (int i = 0; i < GROWING; i++) {
+            blocks[i] = realloc(blocks[i], size);
+            CHECK(blocks[i] != NULL);
+            touch(blocks[i], size, 1);
+        }
+    for (int i = 0; i < 3000; i++) CHECK(opaque(malloc(500)) != NULL);
+    CHECK(tasks() == 1);
+    for (int i = 0; i < GROWING; i++) free(blocks[i]);
+}
+
 /* 213 MB in small blocks, 99 of 100 freed; what stays lies together, 640 blocks at a time. */
 enum { BLOCKS = 852000, CLUSTER = 640 };
 static void **blocks; /* mapped, not malloc'd */
@@ -213,6 +228,7 @@ int main(int count, char **arguments) {
     else if (strcmp(what, "filter") == 0) free_under_a_filter();
     else if (strcmp(what, "flag") == 0) flag_stays();
     else if (strcmp(what, "tasks") == 0) one_task();
+    else if (strcmp(what, "growing") == 0) one_task_beside_growing_blocks();
     else if (strcmp(what, "idle") == 0) idle();
     else if (strcmp(what, "idle-threads") == 0) idle_with_threads();
     else return 2;

@@ -18,7 +18,7 @@ pub fn light_barrier() {
 
 /// Has every running thread of the process pass a full barrier. False where the system does not do that.
 /// Takes some microseconds, the first time some milliseconds. Makes a system call that a seccomp filter
-/// may not know.
+/// may not allow.
 pub fn heavy_barrier() -> bool {
     REGISTERED.load(Ordering::Relaxed) && membarrier(PRIVATE_EXPEDITED)
         || membarrier(REGISTER_PRIVATE_EXPEDITED) && {

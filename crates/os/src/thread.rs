@@ -248,7 +248,14 @@ pub fn is_sandboxed() -> bool {
     }
 }
 
-/// True when the first thread of the process has ended and only the calling one is left.
+/// True in the first thread of the process.
+pub fn is_first() -> bool {
+    // SAFETY: both calls ask for a number.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 == libc::getpid() }
+}
+
+/// True when the first thread of the process has ended and only the calling one is left. Takes a file
+/// descriptor for a moment.
 pub fn only_helper_is_left() -> bool {
     let mut text = [0u8; 512];
     // SAFETY: the path is a C string, the buffer holds as many bytes as are read, and the descriptor

@@ -171,6 +171,7 @@ impl Heap {
                     Err(now) => head = now,
                 }
             }
+            STIRRED.join(&*heap);
         }
         heap
     }
@@ -191,6 +192,7 @@ impl Heap {
                 inside.caches[class.index()].batch = (cap / 4).max(1) as u16;
             }
             inside.budget = GROWTH_BUDGET;
+            (&raw mut (*h).guarded.mark).write(Mark::new());
             for (i, entry) in (*h).table.iter_mut().enumerate() {
                 *entry = bin_offset(Class::of(i * 16)) as u16;
             }

@@ -132,6 +132,7 @@ unsafe fn enter(h: *mut Heap, fresh: Fresh, size: usize, offset: usize) -> *mut 
             };
             locked.inside().slabs.link(unit);
         }
+        SOURCE.count_room(room(span));
         (*span).start as *mut u8
     }
 }
@@ -171,11 +172,21 @@ pub unsafe fn give(span: *mut Span) {
         let unit = MAP.unit_of_span(span);
         let units = (*span).units as usize;
         let now = settings::now();
+        SOURCE.count_room(-room(span));
         if seams::renew(span) {
             return SOURCE.give(unit, units, Kind::Large, true, now);
         }
         let dirty = dirty_units(span);
         slab::give(unit, units, dirty, Kind::Large, now);
+    }
+}
+
+/// Units at the end of a large block's span into which it has never reached.
+unsafe fn room(span: *const Span) -> isize {
+    // SAFETY: the caller owns the block.
+    unsafe {
+        let most = (*Span::large(span.cast_mut())).most;
+        (*span).units as isize - units_for((*span).start % UNIT + most) as isize
     }
 }
 
@@ -203,6 +214,7 @@ unsafe fn resize_in_place(span: *mut Span, size: usize) -> bool {
             return false;
         }
         let new = units_for(offset + size);
+        let before = room(span);
         if new > old {
             let Some(clean) = SOURCE.extend(unit, old, new, Kind::Large) else { return false };
             if !clean {
@@ -216,6 +228,7 @@ unsafe fn resize_in_place(span: *mut Span, size: usize) -> bool {
         let large = &mut *Span::large(span);
         large.bytes = size;
         large.most = large.most.max(size);
+        SOURCE.count_room(room(span) - before);
         true
     }
 }

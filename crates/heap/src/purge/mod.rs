@@ -15,6 +15,7 @@
 //! | `helper` | when the helper works, sleeps and ends |
 //! | `observer` | who looks on |
 //! | `policy` | when there is to be one |
+//! | `sandbox` | whether a filter of system calls is in force |
 //! | `turn` | one turn of giving back |
 //! | `unsent` | parcels of threads that are idle |
 
@@ -24,5 +25,6 @@ pub mod hooks;
 pub mod layers;
 pub mod observer;
 pub mod policy;
+mod sandbox;
 pub mod turn;
 mod unsent;

@@ -12,11 +12,12 @@
 use crate::base::settings;
 use crate::heap::slot::own;
 use crate::purge::helper::{Helper, WAKE_AFTER};
-use crate::purge::observer;
 use crate::purge::turn::{helpers_turn, turn};
+use crate::purge::{observer, sandbox};
 use crate::source::SOURCE;
+use crate::thread::attach;
 use allod_os::io::{exit, pid};
-use allod_os::thread::{self, is_sandboxed, only_helper_is_left, pause, spawn_helper};
+use allod_os::thread::{self, only_helper_is_left, pause, spawn_helper};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -41,8 +42,6 @@ static EVER: AtomicBool = AtomicBool::new(false);
 /// The process that the helper and its state belong to. A child made by a bare system call has a copy
 /// of the state, or shares it, and not the helper.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
-/// True once a seccomp filter is known or expected.
-static SANDBOXED: AtomicBool = AtomicBool::new(false);
 
 /// Told on slow paths that `bytes` have been freed. Wakes the helper. Called without locks held.
 #[inline]
@@ -78,11 +77,11 @@ pub fn note_allocated() {
 }
 
 fn is_wanted() -> bool {
-    SOURCE.used_bytes() >= START_AT || settings::LIVE.on()
+    SOURCE.held_bytes() >= START_AT || settings::LIVE.on()
 }
 
 fn is_possible() -> bool {
-    settings::BACKGROUND.on() && !SANDBOXED.load(Relaxed) && !was_refused()
+    settings::BACKGROUND.on() && !sandbox::is_expected() && !was_refused()
 }
 
 #[cold]
@@ -90,12 +89,11 @@ fn start() {
     if !is_possible() || !HELPER.claim() {
         return;
     }
-    if is_sandboxed() && !settings::LIVE.on() {
-        SANDBOXED.store(true, Relaxed);
-    } else if spawn_helper(helper) {
-        EVER.store(true, Relaxed);
-        return;
-    } else {
+    if settings::LIVE.on() || !sandbox::is_there() {
+        if spawn_helper(helper) {
+            EVER.store(true, Relaxed);
+            return;
+        }
         REFUSED_AT.store(settings::now().max(1), Relaxed);
     }
     HELPER.gone();
@@ -123,7 +121,7 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
         let delay = settings::PURGE_DELAY_MS.get();
         let most = if watched { observer::EVERY_MS } else { 1000 };
         HELPER.nap(u64::from(delay / 5).clamp(10, most));
-        watched = !HELPER.must_leave() && observer::look();
+        watched = !HELPER.must_leave() && is_watched();
         if !HELPER.must_leave() && !helpers_turn(delay) && !watched {
             if has_little() && HELPER.end() {
                 return ptr::null_mut();
@@ -140,7 +138,7 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
 
 /// True when the helper is not worth its keep.
 fn has_little() -> bool {
-    SOURCE.used_bytes() < END_BELOW && !settings::LIVE.on()
+    SOURCE.held_bytes() < END_BELOW && !settings::LIVE.on()
 }
 
 /// Ends the helper for the time of `call`, which the system may refuse to a process with two threads.
@@ -171,7 +169,7 @@ pub fn expect_sandbox() {
     if !is_ours() {
         return;
     }
-    SANDBOXED.store(true, Relaxed);
+    sandbox::expect();
     HELPER.stop();
 }
 
@@ -179,6 +177,7 @@ pub fn expect_sandbox() {
 pub fn forked() {
     HELPER.gone();
     EVER.store(false, Relaxed);
+    attach::forked();
     prepare();
     if let Some(h) = own() {
         // SAFETY: heaps are never freed.
@@ -197,10 +196,17 @@ pub fn is_ours() -> bool {
 }
 
 /// Ends the process when only the helper is left of it: the program's threads have all ended, the first
-/// one by `pthread_exit`, and the last would have ended the process. True when somebody watches.
+/// one by `pthread_exit`, and the last would have ended the process. Looks only where the first may have
+/// ended: a descriptor that is taken for a moment may be another than the program expects. True when
+/// somebody watches.
 fn look_round() -> bool {
-    if only_helper_is_left() {
+    if attach::first_may_have_ended() && !sandbox::is_there() && only_helper_is_left() {
         exit();
     }
-    observer::look()
+    is_watched()
+}
+
+/// Lets the observer look, which makes system calls that a filter may forbid.
+fn is_watched() -> bool {
+    (settings::LIVE.on() || !sandbox::is_there()) && observer::look()
 }

@@ -5,10 +5,11 @@
 //! how the two keep out of each other's way.
 
 use crate::heap::heap::{Heap, STIRRED};
+use crate::purge::sandbox;
 use allod_os::barrier::heavy_barrier;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// True once the system has refused the barrier.
+/// True once the system has refused the barrier, or might end the process for it.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Sends what idle threads have not sent. True while others have something that may have to be.
@@ -26,7 +27,7 @@ pub fn send<I: Iterator<Item = *mut Heap>>(heaps: impl Fn() -> I) -> bool {
     if !found {
         return waiting;
     }
-    let ordered = heavy_barrier();
+    let ordered = !sandbox::is_there() && heavy_barrier();
     REFUSED.store(!ordered, Relaxed);
     for h in heaps() {
         // SAFETY: as above.

@@ -11,7 +11,7 @@
 //!                                             └─ Ask: a clean piece is made resident as one huge page
 //!                                                     (no lock held), filed as dirty, and cut from
 //! ```
-//! - **Only in large heaps**: while spans hold less than [`FROM`], there are none.
+//! - **Only in large heaps**: while spans hold less than [`FROM`], not counting room to grow, there are none.
 //! - **Only where memory is used densely.** The last pieces of small pages are samples: if of what is in use
 //!   there 3 of 4 pages are resident, the next few pieces are huge, then come samples again. Dirty runs are
 //!   taken first, so a piece is filled before the next is made.
@@ -132,14 +132,14 @@ impl Policy {
         }
     }
 
-    /// True when the plan is something else than small pages, for a heap whose spans hold `used` units.
-    pub fn is_due(&mut self, used: usize, now: u32) -> bool {
-        used >= FROM && !self.is_paused(now) && (self.left > 0 || self.sampled >= self.look_after)
+    /// True when the plan is something else than small pages, for a heap that holds `held` units.
+    pub fn is_due(&mut self, held: usize, now: u32) -> bool {
+        held >= FROM && !self.is_paused(now) && (self.left > 0 || self.sampled >= self.look_after)
     }
 
-    /// What to do now, for a heap whose spans hold `used` units. A look begins the count of samples anew.
-    pub fn plan(&mut self, used: usize, now: u32) -> Plan {
-        if !self.is_due(used, now) {
+    /// What to do now, for a heap that holds `held` units. A look begins the count of samples anew.
+    pub fn plan(&mut self, held: usize, now: u32) -> Plan {
+        if !self.is_due(held, now) {
             return Plan::Small;
         }
         if self.left > 0 {
@@ -161,9 +161,9 @@ impl Policy {
     }
 
     /// Told what a look at the samples found.
-    pub fn looked(&mut self, dense: bool, used: usize) {
+    pub fn looked(&mut self, dense: bool, held: usize) {
         if dense {
-            let most = (used / PIECE / 4).clamp(GRANTED_AT_LEAST, GRANTED_AT_MOST);
+            let most = (held / PIECE / 4).clamp(GRANTED_AT_LEAST, GRANTED_AT_MOST);
             self.granted = (self.granted * 2).clamp(GRANTED_AT_LEAST, most);
             self.left = self.granted;
             self.look_after = LOOK_AFTER;
@@ -195,9 +195,9 @@ impl Policy {
     }
 }
 
-/// True when a span of `units` units may come from huge pages, where spans hold `used` units.
-pub fn serve(units: usize, used: usize) -> bool {
-    used >= FROM && units <= MOST_UNITS && settings::HUGEPAGES.get() == 2
+/// True when a span of `units` units may come from huge pages, where `held` units are held.
+pub fn serve(units: usize, held: usize) -> bool {
+    held >= FROM && units <= MOST_UNITS && settings::HUGEPAGES.get() == 2
 }
 
 /// True when the kernel is asked for huge pages wherever it can have them.

@@ -42,6 +42,8 @@ pub struct SourceStats {
     pub kind_units: [AtomicUsize; Kind::COUNT],
     /// Units in spans.
     pub used_units: AtomicUsize,
+    /// Units of those that only give large blocks room to grow, and were never theirs to touch.
+    pub room_units: AtomicUsize,
     /// Most units ever in spans at once.
     pub peak_units: AtomicUsize,
     /// Bytes given back to the system so far.
@@ -87,6 +89,7 @@ pub static SOURCE: Source = Source {
         dirty_units: AtomicUsize::new(0),
         kind_units: [const { AtomicUsize::new(0) }; Kind::COUNT],
         used_units: AtomicUsize::new(0),
+        room_units: AtomicUsize::new(0),
         peak_units: AtomicUsize::new(0),
         purged_bytes: AtomicU64::new(0),
         purges: AtomicU64::new(0),
@@ -193,6 +196,23 @@ impl Source {
     /// Bytes in spans now.
     pub fn used_bytes(&self) -> usize {
         self.stats.used_units.load(Relaxed) << UNIT_SHIFT
+    }
+
+    /// The same without the room that large blocks have to grow: what the program may have touched.
+    pub fn held_bytes(&self) -> usize {
+        self.held_units() << UNIT_SHIFT
+    }
+
+    pub(super) fn held_units(&self) -> usize {
+        let room = self.stats.room_units.load(Relaxed);
+        self.stats.used_units.load(Relaxed).saturating_sub(room)
+    }
+
+    /// Counts units of large blocks' spans that are room to grow from now on, or no longer.
+    pub fn count_room(&self, units: isize) {
+        if units != 0 {
+            self.stats.room_units.fetch_add(units as usize, Relaxed);
+        }
     }
 
     /// True while address space is so plentiful that a growing block may have many times its size.

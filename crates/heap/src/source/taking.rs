@@ -38,13 +38,13 @@ impl Locked<'_> {
     /// Takes units that are free: resident ones first. None while huge pages should be made for them first,
     /// unless it is to look everywhere.
     fn find(&mut self, units: usize, align: usize, everywhere: bool) -> Option<Taken> {
-        let used = self.source.stats.used_units.load(Relaxed);
+        let held = self.source.held_units();
         let state = self.state();
-        if !everywhere && align == 1 && huge::serve(units, used) {
+        if !everywhere && align == 1 && huge::serve(units, held) {
             if let Some(taken) = state.runs.take_dirty(units) {
                 return Some(taken);
             }
-            if state.policy.is_due(used, settings::now()) {
+            if state.policy.is_due(held, settings::now()) {
                 return None;
             }
         }
@@ -145,18 +145,18 @@ impl Source {
     /// Makes huge pages for a span of `units` units, or finds out that there should be none (yes, too: it may
     /// take small pages now). `None` where that is known.
     fn add_huge(&self, units: usize) -> Option<Grown> {
-        let used = self.stats.used_units.load(Relaxed);
-        if !huge::serve(units, used) {
+        let held = self.held_units();
+        if !huge::serve(units, held) {
             return None;
         }
         let mut locked = self.enter()?;
         let state = locked.state();
-        match state.policy.plan(used, settings::now()) {
+        match state.policy.plan(held, settings::now()) {
             Plan::Small => None,
             Plan::Look(samples) => {
                 drop(locked);
                 let dense = huge::are_dense(&samples);
-                self.enter()?.state().policy.looked(dense, used);
+                self.enter()?.state().policy.looked(dense, held);
                 Some(Grown::Yes)
             }
             Plan::Ask => {

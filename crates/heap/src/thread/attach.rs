@@ -9,7 +9,7 @@ use crate::thread::idle::Idle;
 use crate::thread::shared;
 use allod_os::thread::{self, ExitHook};
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, Ordering::Relaxed};
 
 /// Heaps of ended threads.
 pub static IDLE: Idle = Idle::new(Standing::Orphan);
@@ -17,6 +17,11 @@ static HOOK: ExitHook = ExitHook::new();
 static REGISTERED: AtomicBool = AtomicBool::new(false);
 /// Times a thread's exit hook puts itself off, so that other destructors come first.
 const PUT_OFF: usize = 2;
+
+/// The first thread of the process, by its thread pointer; 0 while it has no heap, and [`LEFT`] when it
+/// has ended, or is about to.
+static FIRST: AtomicUsize = AtomicUsize::new(0);
+const LEFT: usize = 1;
 
 /// Where a slow path stands: which heap it may use.
 pub enum Here {
@@ -62,6 +67,7 @@ fn attach() -> Here {
         Idle::attach(h, thread::pointer());
     }
     slot::set(h);
+    note_first();
     prepare();
     // The C library may allocate here; the slot already serves it.
     HOOK.arm(PUT_OFF + 1);
@@ -82,12 +88,33 @@ unsafe extern "C" fn on_thread_exit(left: *mut c_void) {
         return;
     }
     let Some(h) = own() else { return };
+    if FIRST.load(Relaxed) == thread::pointer() {
+        FIRST.store(LEFT, Relaxed);
+    }
     // SAFETY: the heap is the calling thread's own; it leaves the slot before it is left.
     unsafe {
         slot::set(AFTER.address());
         send_all(h);
         IDLE.leave(h, mark_left);
     }
+}
+
+/// Notes the first thread of the process when it comes.
+fn note_first() {
+    if FIRST.load(Relaxed) == 0 && thread::is_first() {
+        FIRST.store(thread::pointer(), Relaxed);
+    }
+}
+
+/// False while the first thread of the process lives; true where it has ended, or never had a heap.
+pub fn first_may_have_ended() -> bool {
+    matches!(FIRST.load(Relaxed), 0 | LEFT)
+}
+
+/// In a forked child, whose first thread is the calling one.
+pub fn forked() {
+    let first = if own().is_some() { thread::pointer() } else { 0 };
+    FIRST.store(first, Relaxed);
 }
 
 /// Notes when a heap's thread ended, so that the purger can empty it later.

@@ -119,10 +119,13 @@ impl Heap {
             // SAFETY: nobody else knows the heap yet.
             unsafe { (*heap).next.store(head, Relaxed) };
             match HEAPS.compare_exchange(head, heap, Release, Acquire) {
-                Ok(_) => return heap,
+                Ok(_) => break,
                 Err(now) => head = now,
             }
         }
+        // SAFETY: heaps stay until the run is over.
+        unsafe { STIRRED.join(&*heap) };
+        heap
     }
 
     /// As in the heap.

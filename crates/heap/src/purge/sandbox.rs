@@ -1,0 +1,29 @@
+//! Whether a seccomp filter is in force, which may end a process for a system call that it does not allow.
+//!
+//! One that is announced stops the helper. One that a program sets for all its threads at once
+//! (`SECCOMP_FILTER_FLAG_TSYNC`), by a system call of its own, is not announced: the helper asks before
+//! any system call that programs do not make all the time.
+
+use allod_os::thread::is_sandboxed;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// True once a filter is known or expected.
+static EXPECTED: AtomicBool = AtomicBool::new(false);
+
+/// Told that a filter is about to be installed.
+pub fn expect() {
+    EXPECTED.store(true, Relaxed);
+}
+
+/// True where a filter is known or expected.
+pub fn is_expected() -> bool {
+    EXPECTED.load(Relaxed)
+}
+
+/// The same, or one is found now. Makes a system call.
+pub fn is_there() -> bool {
+    if !is_expected() && is_sandboxed() {
+        expect();
+    }
+    is_expected()
+}
