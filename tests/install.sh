@@ -6,6 +6,7 @@ set -euo pipefail
 
 have cmake cmake
 have pkg-config pkg-config
+have groff groff
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 
 same() {
@@ -31,7 +32,7 @@ header_version() {
 foreign_exports() {
     nm -D --defined-only "$so" | awk '{print $3}' |
         grep -vE '^(_Z(nw|na|dl|da)|__libc_|__posix_memalign$|allod_)' |
-        grep -vxE '(m|c|re|v|pv)alloc|reallocarray|c?free|free_sized|free_aligned_sized|memalign|aligned_alloc|posix_memalign|malloc_(usable_size|trim|stats|info)|mallinfo2?|mallopt|__register_atfork|unshare|setns|prctl|m(un)?lockall|setrlimit(64)?|prlimit(64)?' || true
+        grep -vxE '(m|c|re|v|pv)alloc|reallocarray|c?free|free_sized|free_aligned_sized|memalign|aligned_alloc|posix_memalign|malloc_(usable_size|trim|stats|info)|mallinfo2?|mallopt|__register_atfork|unshare|setns|prctl|m(un)?lockall|setrlimit(64)?|prlimit(64)?|_exit|_Exit' || true
 }
 
 cmake_project() {
@@ -87,6 +88,18 @@ staged_install() {
         [ -f "$work/stage/opt/allod/include/allod/heap.h" ]
 }
 
+# Manual pages without a mistake in them, and completions that offer the command's words.
+pages_and_completions() {
+    local page
+    for page in allod allod-run allod-bench-heap allod-top; do
+        [ -s "$prefix/share/man/man1/$page.1" ] || return
+    done
+    same "" "$(groff -man -z -ww "$prefix"/share/man/man1/*.1 2>&1)" &&
+        grep -q compare "$prefix/share/zsh/site-functions/_allod" &&
+        grep -q compare "$prefix/share/fish/vendor_completions.d/allod.fish" &&
+        bash -n "$prefix/share/bash-completion/completions/allod"
+}
+
 refuses() {
     local status=0
     (cd "$root" && ./install "$@") >"$work/refused" 2>&1 || status=$?
@@ -104,6 +117,7 @@ cp -a "$prefix" "$work/moved"
 check "CMake finds the package in a moved tree" cmake_project "$work/moved"
 check "the installed command runs programs" same allod "$("$prefix/bin/allod" run -- sh -c 'echo allod')"
 check "the program run by the command is on Allod" uses_allod sh sh -c :
+check "manual pages and completions are installed" pages_and_completions
 check "files can be staged for a package" staged_install
 check "install without a prefix is refused" refuses
 check "install with a relative prefix is refused" refuses --prefix here

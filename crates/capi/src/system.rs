@@ -5,7 +5,7 @@
 //! call, and may come back later. A seccomp filter may end a process that starts a thread: once one
 //! is announced there is no helper any more. `mlockall` counts reserved addresses as locked memory:
 //! they are given up first, and so they are when `setrlimit` or `prlimit` limits the process's address
-//! space.
+//! space. `_exit` runs nothing of what is registered for the end of the process: the report is printed before.
 
 use allod_heap::process;
 use core::ptr::null_mut;
@@ -92,6 +92,24 @@ in_front_of! {
         unsafe { expect_limit(target, resource, limit) };
         call()
     }
+}
+
+/// POSIX `_exit`: ends the process without running what is registered for its end.
+///
+/// What the C library calls by this name itself, at the end of `exit`, does not come here.
+#[unsafe(no_mangle)]
+pub extern "C" fn _exit(status: c_int) -> ! {
+    process::expect_end();
+    loop {
+        // SAFETY: the system call does not return; the loop is for the compiler, which does not know.
+        unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    }
+}
+
+/// C99 `_Exit`: the same.
+#[unsafe(no_mangle)]
+pub extern "C" fn _Exit(status: c_int) -> ! {
+    _exit(status)
 }
 
 fn refused(result: &c_long) -> bool {

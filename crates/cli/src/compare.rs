@@ -19,7 +19,7 @@ use std::time::Duration;
 pub struct Args {
     #[command(flatten)]
     options: Options,
-    /// A variable the program gets, set or passed on (repeatable)
+    /// A variable the program gets, set or passed on (repeatable) [default: only those that say where things are]
     #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
     environment: Vec<(OsString, OsString)>,
     /// When the program counts as hanging
@@ -29,6 +29,7 @@ pub struct Args {
     #[arg(long)]
     show_output: bool,
     /// The program and its arguments
+    #[arg(value_hint = clap::ValueHint::CommandWithArguments)]
     #[arg(trailing_var_arg = true, required_unless_present = "list", value_name = "PROGRAM")]
     program: Vec<OsString>,
 }

@@ -1,12 +1,14 @@
 //! `allod run`.
 
 use crate::common::Failure;
+use crate::top::{refresh, run_program};
 use allod_lab::{files, process, program};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// Run a program on Allod
 ///
@@ -14,25 +16,52 @@ use std::process::Command;
 /// code is the command's; 127 says that there is no such program, 126 that it cannot be executed.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Report what the heap did when the program ends
+    /// Report what the heap did when the program ends; with =children, when its children end, too [default: no
+    /// report]
+    #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "program", conflicts_with = "top")]
+    stats: Option<Whose>,
+    /// Show its memory on the terminal while it runs; what it prints comes afterwards
     #[arg(long)]
-    stats: bool,
+    top: bool,
+    /// With --top: how often the view is redrawn, 100ms to 10s
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = refresh)]
+    #[arg(requires = "top")]
+    every: Duration,
     /// The program and its arguments
+    #[arg(value_hint = clap::ValueHint::CommandWithArguments)]
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
-/// Becomes the program; returns only when that fails.
-pub fn run(args: &Args) -> Result<(), Failure> {
+/// Whose statistics are reported.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Whose {
+    /// The program's own
+    Program,
+    /// Also those of the processes that it starts
+    Children,
+}
+
+/// Becomes the program, or shows it; returns an exit code in the second case only.
+pub fn run(args: &Args) -> Result<u8, Failure> {
     let library = files::liballod()?;
     process::preloadable(&library)?;
     let path = program::find(&args.program[0])?;
     if let Some(why) = program::out_of_reach(&path) {
+        if args.top {
+            return Err(format!("{why}; there is nothing to watch").into());
+        }
         eprintln!("allod: {why}; it runs without Allod");
     }
     let mut command = preloaded(library, &path, &args.program);
-    if args.stats {
-        command.env("ALLOD_STATS", "1");
+    if let Some(whose) = args.stats {
+        // The program gets this process's number.
+        let one = if whose == Whose::Program { std::process::id() } else { 0 };
+        command.env("ALLOD_STATS", "1").env("ALLOD_STATS_PROCESS", one.to_string());
+    }
+    if args.top {
+        return run_program(command, args.every);
     }
     Err(become_it(command, &path))
 }

@@ -32,10 +32,16 @@ mod thread;
 pub use base::class::{self, good_size};
 pub use base::{layout, settings};
 pub use face::first_class::Heap;
-pub use face::{process, span, stats};
+pub use face::{page, process, span};
 pub use map::owner::{self, Owner, owner_of};
 pub use paths::fast;
 pub use purge::turn::{purge_all, purge_thread};
+
+/// The state of the heap at one moment, and the report made of it.
+pub mod stats {
+    pub use crate::face::report::print;
+    pub use crate::face::stats::*;
+}
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::base::layout::MIN_ALIGN;

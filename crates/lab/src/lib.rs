@@ -51,7 +51,8 @@
 //! - [`store`] keeps every run in one file, [`history`] shows what is in it, and [`gate`]
 //!   finds out whether something became worse since;
 //! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
-//! - [`suite_table`] and [`table`] print, with [`notes`] below.
+//! - [`suite_table`] and [`table`] print, with [`notes`] below; [`report`] makes pages, scorecards and tables of
+//!   what was measured before.
 
 pub mod builds;
 pub mod compare;
@@ -69,6 +70,7 @@ pub mod notes;
 pub mod process;
 pub mod program;
 pub mod replay;
+pub mod report;
 pub mod rng;
 mod shard;
 mod shown;
@@ -79,6 +81,7 @@ pub mod suite_table;
 pub mod table;
 pub mod trace_tables;
 mod tree;
+mod versions;
 pub mod views;
 
 pub use shard::Shard;

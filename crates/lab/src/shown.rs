@@ -1,5 +1,6 @@
 //! How results were made of observations: kept in a report, so that they can be made again.
 
+use crate::driver::Seen;
 use crate::model::Report;
 use crate::views::{Against, View};
 use serde::{Deserialize, Serialize};
@@ -60,20 +61,9 @@ impl Report {
 
     /// The observations and failures of one suite, without results: names are unique in a suite only.
     pub(crate) fn suite(&self, name: &str) -> Self {
-        let observations = self.observations.iter().filter(|o| o.suite == name);
-        let failures = self.failures.iter().filter(|f| f.suite == name);
-        Self {
-            schema: self.schema,
-            machine: self.machine.clone(),
-            provenance: self.provenance.clone(),
-            results: Vec::new(),
-            comparisons: Vec::new(),
-            experiment: None,
-            failures: failures.cloned().collect(),
-            views: Vec::new(),
-            parts: Vec::new(),
-            observations: observations.cloned().collect(),
-        }
+        let observations = self.observations.iter().filter(|o| o.suite == name).cloned().collect();
+        let failures = self.failures.iter().filter(|f| f.suite == name).cloned().collect();
+        Self::of(Seen { observations, failures, ..Seen::default() }, self.provenance.seed)
     }
 }
 

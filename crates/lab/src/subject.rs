@@ -239,7 +239,7 @@ fn newest(folder: &Path, file: &str) -> Option<PathBuf> {
     matches.pop()?.canonicalize().ok()
 }
 
-fn libc_version() -> String {
+pub(crate) fn libc_version() -> String {
     // SAFETY: glibc returns a constant string that ends in a zero byte.
     let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
     format!("glibc {}", version.to_string_lossy())

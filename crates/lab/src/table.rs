@@ -20,6 +20,36 @@ impl Table {
     }
 }
 
+impl Table {
+    /// The lines, the header first.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
+    /// The table as Markdown.
+    ///
+    /// ```
+    /// let mut table = allod_lab::table::Table::new(["", "a|b"]);
+    /// table.row(["x", "1.00"]);
+    /// assert_eq!(table.markdown(), "| | a\\|b |\n| --- | ---: |\n| x | 1.00 |\n");
+    /// ```
+    pub fn markdown(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let cell = |text: &str| match text.trim() {
+            "" => " ".to_owned(),
+            text => format!(" {} ", text.replace('|', "\\|").replace('<', "\\<")),
+        };
+        let line = |row: &Vec<String>| {
+            let cells = (0..columns).map(|c| cell(row.get(c).map_or("", String::as_str)));
+            format!("|{}|\n", cells.collect::<Vec<_>>().join("|"))
+        };
+        let mut lines = self.rows.iter().map(line);
+        let head = lines.next().unwrap_or_default();
+        let rule = format!("| --- |{}\n", " ---: |".repeat(columns.saturating_sub(1)));
+        format!("{head}{rule}{}", lines.collect::<String>())
+    }
+}
+
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -32,7 +32,7 @@ impl World {
                 if ends && self.end() {
                     return;
                 }
-                self.helper.sleep(|| self.freed.swap(0, SeqCst) > 0, || false);
+                self.helper.sleep(|| self.freed.swap(0, SeqCst) > 0, 1, || false);
             }
             if self.helper.must_leave() {
                 self.running.fetch_sub(1, SeqCst);

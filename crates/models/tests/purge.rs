@@ -116,6 +116,7 @@ fn a_flush_never_waits_beside_a_sleeping_helper() {
                             more = s.purge();
                             more > 0
                         },
+                        1000,
                         || false,
                     );
                     seen += more + s.purge();

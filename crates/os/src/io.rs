@@ -66,6 +66,17 @@ pub fn keep_stderr() -> i32 {
     if fd < 0 { 2 } else { fd }
 }
 
+/// True when a file descriptor is open.
+pub fn is_open(fd: i32) -> bool {
+    // SAFETY: fcntl on a descriptor number touches no memory; errno's address is valid.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let open = libc::fcntl(fd, libc::F_GETFD) >= 0;
+        *libc::__errno_location() = errno;
+        open
+    }
+}
+
 /// Ends the process as `abort` does (SIGABRT).
 pub fn abort() -> ! {
     // SAFETY: abort has no preconditions.

@@ -271,6 +271,17 @@ pub fn only_helper_is_left() -> bool {
     state == Some(b"Z") && matches!(threads, Some(b"1" | b"2"))
 }
 
+/// The calling thread's number, as the system knows it; 0 where threads have none.
+pub fn number() -> u32 {
+    // SAFETY: asks for a number; cannot fail.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::gettid() as u32
+    }
+    #[cfg(not(target_os = "linux"))]
+    0
+}
+
 /// Sleeps for about `millis`.
 pub fn pause(millis: u64) {
     let word = AtomicU32::new(0);

@@ -28,7 +28,7 @@ pub enum Refused {
 }
 
 /// Runs `f` and puts `errno` back as it was: allocation that succeeds in the end leaves it alone.
-fn keeping_errno<R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn keeping_errno<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: errno's address is always valid in the calling thread.
     unsafe {
         let errno = *libc::__errno_location();

@@ -5,6 +5,8 @@ mod experiment;
 mod functions;
 mod gate;
 mod heap;
+mod pages;
+mod report;
 mod results;
 mod run;
 mod store;

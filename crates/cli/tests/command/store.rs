@@ -75,6 +75,9 @@ fn the_children_of_a_suite_keep_nothing() {
         .output()
         .unwrap();
     assert!(stdout(&output).contains("Kept as run 1:"), "{}{}", stdout(&output), stderr(&output));
+    let page = allod().args(["history", "show", "1"]).env("XDG_DATA_HOME", &folder.0).output();
+    let page = stdout(&page.unwrap());
+    assert!(page.contains("arm        bumpalo: bumpalo 3."), "{page}");
     let list = allod().arg("history").env("XDG_DATA_HOME", &folder.0).output().unwrap();
     assert_eq!(stdout(&list).lines().count(), 3, "{}", stdout(&list));
     fs::remove_dir_all(&folder.0).unwrap();

@@ -50,6 +50,14 @@ impl Setting {
 /// Report at exit.
 pub static STATS: Setting =
     Setting::new("ALLOD_STATS", "0 or 1", 0, 1, "print a report of the heap on stderr at exit");
+/// The process that is to report.
+pub static STATS_PROCESS: Setting = Setting::new(
+    "ALLOD_STATS_PROCESS",
+    "the number of a process, or 0",
+    0,
+    u32::MAX,
+    "with `ALLOD_STATS=1`, the one process that reports; with 0 all do that have the setting",
+);
 /// Decay of freed memory.
 pub static PURGE_DELAY_MS: Setting = Setting::new(
     "ALLOD_PURGE_DELAY_MS",
@@ -76,6 +84,15 @@ pub static HUGEPAGES: Setting = Setting::new(
     "transparent huge pages: 0 advises against them, 1 asks for them everywhere, 2 asks for one at a \
      time in programs that hold 8 MiB and use their memory densely",
 );
+/// Whether the helper is there from the start, so that the process can be watched.
+pub static LIVE: Setting = Setting::new(
+    "ALLOD_LIVE",
+    "0 or 1",
+    0,
+    1,
+    "have the helper thread there from the start, so that `allod top` can watch a program that holds \
+     less than 16 MiB, too",
+);
 /// Words about start and purging.
 pub static VERBOSE: Setting =
     Setting::new("ALLOD_VERBOSE", "0 or 1", 0, 1, "say on stderr that the heap is in use, and how");
@@ -89,8 +106,8 @@ pub static ABORT: Setting = Setting::new(
 );
 
 /// Every setting.
-pub static TABLE: [&Setting; 6] =
-    [&STATS, &PURGE_DELAY_MS, &BACKGROUND, &HUGEPAGES, &VERBOSE, &ABORT];
+pub static TABLE: [&Setting; 8] =
+    [&STATS, &STATS_PROCESS, &PURGE_DELAY_MS, &BACKGROUND, &HUGEPAGES, &LIVE, &VERBOSE, &ABORT];
 
 static READ: AtomicBool = AtomicBool::new(false);
 

@@ -6,10 +6,16 @@
 //! | --- | --- |
 //! | `first_class` | heaps that are destroyed whole |
 //! | `span` | spans for regions and frames |
-//! | `stats` | the state of the heap, and the report |
+//! | `stats` | the state of the heap |
+//! | `report` | the report for people |
+//! | `page` | the page of live counters |
+//! | `live` | finding that page and filling it, while somebody watches |
 //! | `process` | load, exit, and system calls that concern the whole process |
 
 pub mod first_class;
+pub mod live;
+pub mod page;
 pub mod process;
+pub mod report;
 pub mod span;
 pub mod stats;

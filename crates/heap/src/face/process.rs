@@ -1,7 +1,7 @@
 //! What happens to the whole process: load, fork, exit, and system calls that the heap must know of.
 
 use crate::base::settings;
-use crate::face::stats;
+use crate::face::{live, report};
 use crate::purge::{fork, hooks, layers, policy};
 use crate::source::SOURCE;
 use allod_os::loader;
@@ -13,7 +13,8 @@ pub use crate::purge::layers::AroundFork;
 /// has its environment by then; what is allocated before that runs on the defaults.
 extern "C" fn on_load() {
     settings::read();
-    stats::prepare_report();
+    report::prepare();
+    live::prepare();
     prepare();
 }
 
@@ -48,14 +49,20 @@ pub fn is_interrupted() -> bool {
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = on_load;
 
-/// Prints the report at exit when `ALLOD_STATS=1`.
+/// Prints the report when `ALLOD_STATS=1`.
 extern "C" fn at_exit() {
-    stats::report();
+    report::at_end();
 }
 
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
+
+/// Told that the process is about to end without running what is registered for its end (`_exit`):
+/// prints the report when `ALLOD_STATS=1`.
+pub fn expect_end() {
+    report::at_end();
+}
 
 /// Makes a system call that a process with two threads may not make, such as `unshare`, without the
 /// helper thread. `again` says of the result that the kernel still saw two.

@@ -1,8 +1,7 @@
-//! The state of the heap at one moment, and the report made of it.
+//! The state of the heap at one moment.
 
 use crate::base::class::{CLASSES, Class};
 use crate::base::layout::UNIT_SHIFT;
-use crate::base::settings;
 use crate::heap::counters::{SlowCounters, counted};
 use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::mail::parcel::POOL;
@@ -12,9 +11,7 @@ use crate::map::record::{Kind, Span};
 use crate::map::span_map::MAP;
 use crate::purge::turn::TURNS;
 use crate::source::SOURCE;
-use allod_os::io;
-use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// The state of one size class, summed over all heaps.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,6 +28,27 @@ pub struct ClassStats {
     pub allocations: u64,
     /// Frees so far; counted with the feature `stats` only.
     pub frees: u64,
+}
+
+/// The state of one thread's heap, or of one first-class heap.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HeapStats {
+    /// A number that no other heap has.
+    pub id: u32,
+    /// The number of the thread that it belongs to or belonged to; 0 for a first-class heap.
+    pub thread: u32,
+    /// True when its thread has ended.
+    pub orphan: bool,
+    /// Bytes in blocks of its slabs that the program holds.
+    pub used_bytes: usize,
+    /// Bytes in its front caches.
+    pub cached_bytes: usize,
+    /// Bytes free in its slabs.
+    pub free_bytes: usize,
+    /// Bytes that it keeps near.
+    pub near_bytes: usize,
+    /// Its slow-path counters.
+    pub slow: SlowCounters,
 }
 
 /// The state of the heap at one moment. Taken while other threads go on, so sums may be off by what
@@ -100,40 +118,21 @@ pub struct Stats {
 /// unsafe { allod_heap::free(p) };
 /// ```
 pub fn snapshot() -> Stats {
-    let from_source = &SOURCE.stats;
-    let bytes = |kind: Kind| from_source.kind_units[kind as usize].load(Relaxed) << UNIT_SHIFT;
-    let mut s = Stats {
-        thread_heaps: 0,
-        orphan_heaps: 0,
-        shared_heaps: 0,
-        small_bytes: 0,
-        cached_bytes: 0,
-        slab_free_bytes: 0,
-        large_bytes: bytes(Kind::Large) + FAR.bytes.load(Relaxed),
-        region_bytes: bytes(Kind::Region),
-        frame_bytes: bytes(Kind::Frame),
-        internal_bytes: bytes(Kind::Internal),
-        dirty_bytes: from_source.dirty_units.load(Relaxed) << UNIT_SHIFT,
-        span_bytes: SOURCE.used_bytes(),
-        peak_span_bytes: from_source.peak_units.load(Relaxed) << UNIT_SHIFT,
-        metadata_bytes: MAP.limit() * (8 + size_of::<Span>()),
-        purged_bytes: from_source.purged_bytes.load(Relaxed),
-        purges: from_source.purges.load(Relaxed),
-        huge_pages: from_source.huge_pages.load(Relaxed),
-        near_bytes: 0,
-        source_locks: from_source.locked.load(Relaxed),
-        pool_locks: POOL.locked.load(Relaxed),
-        lock_waits: allod_os::lock_waits(),
-        turns: TURNS.taken.load(Relaxed),
-        heaps_looked_at: TURNS.heaps.load(Relaxed),
-        slow: SlowCounters::new(),
-        classes: [ClassStats::default(); CLASSES],
-    };
+    snapshot_of_each(|_| {})
+}
+
+/// Takes the state of the heap, and shows that of each single heap on the way.
+pub fn snapshot_of_each(mut show: impl FnMut(&HeapStats)) -> Stats {
+    let mut s = Stats::of_source();
     for (class, c) in Class::all().zip(&mut s.classes) {
         c.size = class.size();
     }
-    // SAFETY: heaps are never freed.
-    each_heap(|h| unsafe { s.add_heap(h) });
+    each_heap(|h| {
+        // SAFETY: heaps are never freed.
+        if let Some(heap) = unsafe { s.add_heap(h) } {
+            show(&heap);
+        }
+    });
     for c in &s.classes {
         // Sums over moving heaps may fall short of each other for a moment.
         s.small_bytes += c.in_use.cast_signed().max(0) as usize * c.size;
@@ -143,26 +142,70 @@ pub fn snapshot() -> Stats {
 }
 
 impl Stats {
-    unsafe fn add_heap(&mut self, h: *mut Heap) {
+    /// What is counted for the whole process.
+    fn of_source() -> Stats {
+        let from_source = &SOURCE.stats;
+        let bytes = |kind: Kind| from_source.kind_units[kind as usize].load(Relaxed) << UNIT_SHIFT;
+        Stats {
+            thread_heaps: 0,
+            orphan_heaps: 0,
+            shared_heaps: 0,
+            small_bytes: 0,
+            cached_bytes: 0,
+            slab_free_bytes: 0,
+            large_bytes: bytes(Kind::Large) + FAR.bytes.load(Relaxed),
+            region_bytes: bytes(Kind::Region),
+            frame_bytes: bytes(Kind::Frame),
+            internal_bytes: bytes(Kind::Internal),
+            dirty_bytes: from_source.dirty_units.load(Relaxed) << UNIT_SHIFT,
+            span_bytes: SOURCE.used_bytes(),
+            peak_span_bytes: from_source.peak_units.load(Relaxed) << UNIT_SHIFT,
+            metadata_bytes: MAP.limit() * (8 + size_of::<Span>()),
+            purged_bytes: from_source.purged_bytes.load(Relaxed),
+            purges: from_source.purges.load(Relaxed),
+            huge_pages: from_source.huge_pages.load(Relaxed),
+            near_bytes: 0,
+            source_locks: from_source.locked.load(Relaxed),
+            pool_locks: POOL.locked.load(Relaxed),
+            lock_waits: allod_os::lock_waits(),
+            turns: TURNS.taken.load(Relaxed),
+            heaps_looked_at: TURNS.heaps.load(Relaxed),
+            slow: SlowCounters::new(),
+            classes: [ClassStats::default(); CLASSES],
+        }
+    }
+
+    /// Adds what one heap holds; `None` for one that holds nothing for anybody.
+    unsafe fn add_heap(&mut self, h: *mut Heap) -> Option<HeapStats> {
         // SAFETY: the lock keeps slabs and slow counters still. The owner may push and pop
         // meanwhile; each `top` is one word, written whole.
         unsafe {
-            match (*h).standing() {
+            let standing = (*h).standing();
+            match standing {
                 Standing::Attached => self.thread_heaps += 1,
                 Standing::Orphan => self.orphan_heaps += 1,
                 Standing::Shared => self.shared_heaps += 1,
-                Standing::Born | Standing::Retired | Standing::Lost => return,
+                Standing::Born | Standing::Retired | Standing::Lost => return None,
             }
-            let Some(mut locked) = Heap::enter(h) else { return };
+            let mut locked = Heap::enter(h)?;
+            let mut own = HeapStats {
+                id: (*h).id(),
+                thread: if standing == Standing::Shared { 0 } else { (*h).thread_number() },
+                orphan: standing == Standing::Orphan,
+                ..HeapStats::default()
+            };
             for (class, c) in Class::all().zip(&mut self.classes) {
                 let bin = Heap::bin(h, class);
                 let top = AtomicPtr::from_ptr(&raw mut (*bin).top).load(Relaxed);
                 let cached = top.offset_from((*Bin::holder(bin)).base) as usize - 1;
                 let sum = locked.inside().slabs.sum(class);
+                let in_use = (sum.blocks - sum.free).wrapping_sub(cached);
                 c.cached += cached;
                 c.slab_bytes += sum.units << UNIT_SHIFT;
-                c.in_use = c.in_use.wrapping_add(sum.blocks - sum.free).wrapping_sub(cached);
-                self.slab_free_bytes += sum.free * c.size;
+                c.in_use = c.in_use.wrapping_add(in_use);
+                own.cached_bytes += cached * c.size;
+                own.free_bytes += sum.free * c.size;
+                own.used_bytes += in_use.cast_signed().max(0) as usize * c.size;
                 let (allocations, frees) = counted(h, class);
                 c.allocations += allocations;
                 c.frees += frees;
@@ -171,92 +214,17 @@ impl Stats {
             let near = &inside.slabs.near;
             let change = near.changed[Kind::Large as usize] << UNIT_SHIFT;
             self.large_bytes = self.large_bytes.wrapping_add_signed(change);
-            self.near_bytes += near.bytes();
-            let (sum, own) = (&mut self.slow, inside.slow);
-            sum.refills += own.refills;
-            sum.flushes += own.flushes;
-            sum.slabs += inside.slabs.made;
-            sum.slabs_released += inside.slabs.gone;
-            sum.parcels_sent += Heap::parcels_sent(h);
-            sum.parcels_received += own.parcels_received;
+            own.near_bytes = near.bytes();
+            own.slow = SlowCounters {
+                slabs: inside.slabs.made,
+                slabs_released: inside.slabs.gone,
+                parcels_sent: Heap::parcels_sent(h),
+                ..inside.slow
+            };
+            self.slab_free_bytes += own.free_bytes;
+            self.near_bytes += own.near_bytes;
+            self.slow.add(&own.slow);
+            Some(own)
         }
-    }
-}
-
-/// Writes a report for people. Does not allocate.
-pub fn print(out: &mut dyn Write) -> fmt::Result {
-    let s = snapshot();
-    let kib = |bytes: usize| bytes / 1024;
-    writeln!(out, "allod {} heap, process {}", crate::VERSION, io::pid())?;
-    writeln!(
-        out,
-        "  heaps            {} of threads, {} orphaned, {} first-class",
-        s.thread_heaps, s.orphan_heaps, s.shared_heaps
-    )?;
-    for (name, bytes) in [
-        ("small blocks", s.small_bytes),
-        ("front caches", s.cached_bytes),
-        ("free in slabs", s.slab_free_bytes),
-        ("large blocks", s.large_bytes),
-        ("regions", s.region_bytes),
-        ("frames", s.frame_bytes),
-        ("kept near", s.near_bytes),
-        ("dirty, free", s.dirty_bytes),
-        ("spans now", s.span_bytes),
-        ("spans at peak", s.peak_span_bytes),
-        ("metadata", s.metadata_bytes),
-    ] {
-        writeln!(out, "  {name:<15} {:>12} KiB", kib(bytes))?;
-    }
-    writeln!(out, "  given back      {:>12} KiB in {} calls", s.purged_bytes / 1024, s.purges)?;
-    writeln!(out, "  huge pages      {:>12} made so far", s.huge_pages)?;
-    writeln!(
-        out,
-        "  slow path        {} refills, {} flushes, {} slabs taken, {} released, {} parcels sent, {} received",
-        s.slow.refills,
-        s.slow.flushes,
-        s.slow.slabs,
-        s.slow.slabs_released,
-        s.slow.parcels_sent,
-        s.slow.parcels_received
-    )?;
-    writeln!(
-        out,
-        "  shared locks     span source {} times, pool of parcels {}, {} waits",
-        s.source_locks, s.pool_locks, s.lock_waits
-    )?;
-    writeln!(out, "  giving back      {} turns, {} heaps looked at", s.turns, s.heaps_looked_at)?;
-    writeln!(
-        out,
-        "  band     size     slabs KiB       in use       cached  allocations        frees"
-    )?;
-    for (class, c) in Class::all().zip(&s.classes).filter(|(_, c)| c.slab_bytes > 0) {
-        match class.band() {
-            8 => write!(out, "  --  ")?,
-            band => write!(out, "  B{band}  ")?,
-        }
-        write!(out, "{:>8} {:>13} {:>12} {:>12}", c.size, kib(c.slab_bytes), c.in_use, c.cached)?;
-        if cfg!(feature = "stats") {
-            writeln!(out, " {:>12} {:>12}", c.allocations, c.frees)?;
-        } else {
-            writeln!(out, " {:>12} {:>12}", "-", "-")?;
-        }
-    }
-    Ok(())
-}
-
-static REPORT_TO: AtomicI32 = AtomicI32::new(2);
-
-/// Keeps a way to standard error for the report at exit, since many programs close theirs first.
-pub(crate) fn prepare_report() {
-    if settings::STATS.on() {
-        REPORT_TO.store(io::keep_stderr(), Relaxed);
-    }
-}
-
-/// Prints the report when `ALLOD_STATS=1`.
-pub(crate) fn report() {
-    if settings::STATS.on() {
-        let _ = print(&mut io::Fd::new(REPORT_TO.load(Relaxed)));
     }
 }

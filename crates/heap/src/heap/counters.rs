@@ -10,6 +10,8 @@
 pub struct SlowCounters {
     /// Front caches filled from slabs or mail.
     pub refills: u64,
+    /// Bytes of blocks that left slabs for front caches.
+    pub filled_bytes: u64,
     /// Front caches emptied by half into slabs.
     pub flushes: u64,
     /// Slabs taken from the span source or from runs kept near.
@@ -27,12 +29,24 @@ impl SlowCounters {
     pub const fn new() -> SlowCounters {
         SlowCounters {
             refills: 0,
+            filled_bytes: 0,
             flushes: 0,
             slabs: 0,
             slabs_released: 0,
             parcels_sent: 0,
             parcels_received: 0,
         }
+    }
+
+    /// Adds another heap's.
+    pub fn add(&mut self, other: &SlowCounters) {
+        self.refills += other.refills;
+        self.filled_bytes += other.filled_bytes;
+        self.flushes += other.flushes;
+        self.slabs += other.slabs;
+        self.slabs_released += other.slabs_released;
+        self.parcels_sent += other.parcels_sent;
+        self.parcels_received += other.parcels_received;
     }
 }
 

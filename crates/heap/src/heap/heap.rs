@@ -62,6 +62,8 @@ pub struct Guarded {
     /// Guards `inside`, and the bins too while no thread holds them.
     pub(super) lock: Lock,
     standing: AtomicU32,
+    /// The number of the thread that it is, or was last, the own heap of.
+    thread_number: AtomicU32,
     /// Parcels of blocks that other threads freed.
     pub(super) inbox: Inbox,
     pub(super) inside: UnsafeCell<Inside>,
@@ -126,6 +128,7 @@ impl Heap {
             guarded: Guarded {
                 lock: Lock::new(),
                 standing: AtomicU32::new(Standing::Retired as u32),
+                thread_number: AtomicU32::new(0),
                 inbox: Inbox::new(),
                 inside: UnsafeCell::new(Inside {
                     slabs: Slabs::new(),
@@ -306,6 +309,21 @@ impl Heap {
     /// The thread whose own the front caches are; 0 for nobody's.
     pub fn thread(&self) -> usize {
         self.bins[0].holders[0].thread.load(Relaxed)
+    }
+
+    /// The number by which the system knows the thread whose own the heap is, or was last.
+    pub fn thread_number(&self) -> u32 {
+        self.guarded.thread_number.load(Relaxed)
+    }
+
+    /// Notes that number; by the thread itself.
+    pub fn set_thread_number(&self, number: u32) {
+        self.guarded.thread_number.store(number, Relaxed);
+    }
+
+    /// A number for the heap that no other has; from 1 on, in the order in which they were made.
+    pub fn id(&self) -> u32 {
+        self.id
     }
 
     /// The inbox.

@@ -164,6 +164,7 @@ impl LockedHeap<'_> {
             let first = cache.entries();
             let top = first.add(want);
             let got = self.inside().slabs.take(owner, class, top, want);
+            self.inside().slow.filled_bytes += (got * class.size()) as u64;
             if got < want {
                 ptr::copy(top.sub(got), first, got);
             }

@@ -24,9 +24,6 @@ const LEAVING: u32 = 3;
 /// And all above: one more for each further [`stop`](Helper::stop).
 const BARRED: u32 = 4;
 
-/// How long the helper sleeps before it looks round, in milliseconds.
-const LOOK_ROUND_AFTER: u64 = 5000;
-
 /// The state of the helper.
 pub struct Helper {
     state: AtomicU32,
@@ -127,8 +124,8 @@ impl Helper {
     }
 
     /// The helper's sleep: until it is woken or asked to leave, or not at all when `turn`, one more
-    /// look, says that something waits. Every few seconds it may look round, and end its sleep.
-    pub fn sleep(&self, turn: impl FnOnce() -> bool, look_round: impl Fn() -> bool) {
+    /// look, says that something waits. Every `millis` it may look round, and end its sleep.
+    pub fn sleep(&self, turn: impl FnOnce() -> bool, millis: u64, look_round: impl Fn() -> bool) {
         if !self.change(AWAKE, ASLEEP) {
             return;
         }
@@ -137,8 +134,10 @@ impl Helper {
             return;
         }
         while self.state.load(Ordering::Acquire) == ASLEEP {
-            futex_wait(&self.state, ASLEEP, Some(LOOK_ROUND_AFTER));
+            futex_wait(&self.state, ASLEEP, Some(millis));
             if look_round() {
+                // Unless somebody has woken it meanwhile, or asked it to leave.
+                self.change(ASLEEP, AWAKE);
                 return;
             }
         }

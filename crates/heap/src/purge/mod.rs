@@ -13,6 +13,7 @@
 //! | `hooks` | registering the handlers of forks and thread exits |
 //! | `layers` | what regions and frames do around a fork |
 //! | `helper` | when the helper works, sleeps and ends |
+//! | `observer` | who looks on |
 //! | `policy` | when there is to be one |
 //! | `turn` | one turn of giving back |
 //! | `unsent` | parcels of threads that are idle |
@@ -21,6 +22,7 @@ pub mod fork;
 pub mod helper;
 pub mod hooks;
 pub mod layers;
+pub mod observer;
 pub mod policy;
 pub mod turn;
 mod unsent;

@@ -5,13 +5,18 @@
 //! calls with locks of its own held), and never where a seccomp filter is in force. It ends by itself
 //! when nothing waits and little is held, and on request, for system calls that a process with two
 //! threads may not make.
+//!
+//! With `ALLOD_LIVE=1` there is one from the first slow path on, also under a filter that was in force when
+//! the program started: whoever set it wants to watch, and answers for that.
 
 use crate::base::settings;
+use crate::heap::slot::own;
 use crate::purge::helper::{Helper, WAKE_AFTER};
+use crate::purge::observer;
 use crate::purge::turn::{helpers_turn, turn};
 use crate::source::SOURCE;
 use allod_os::io::{exit, pid};
-use allod_os::thread::{is_sandboxed, only_helper_is_left, pause, spawn_helper};
+use allod_os::thread::{self, is_sandboxed, only_helper_is_left, pause, spawn_helper};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -20,6 +25,10 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 const START_AT: usize = 16 << 20;
 /// Bytes held by the program below which the helper ends.
 const END_BELOW: usize = START_AT / 2;
+/// How long the helper sleeps before it looks round, in milliseconds,
+const LOOK_ROUND_AFTER: u64 = 5000;
+/// and in a program that is meant to be watched.
+const LOOK_SOON_AFTER: u64 = 500;
 
 static HELPER: Helper = Helper::new();
 static LAST_TURN: AtomicU32 = AtomicU32::new(0);
@@ -69,7 +78,7 @@ pub fn note_allocated() {
 }
 
 fn is_wanted() -> bool {
-    SOURCE.used_bytes() >= START_AT
+    SOURCE.used_bytes() >= START_AT || settings::LIVE.on()
 }
 
 fn is_possible() -> bool {
@@ -81,7 +90,7 @@ fn start() {
     if !is_possible() || !HELPER.claim() {
         return;
     }
-    if is_sandboxed() {
+    if is_sandboxed() && !settings::LIVE.on() {
         SANDBOXED.store(true, Relaxed);
     } else if spawn_helper(helper) {
         EVER.store(true, Relaxed);
@@ -109,20 +118,29 @@ fn take_turn_now_and_then() {
 }
 
 extern "C" fn helper(_: *mut c_void) -> *mut c_void {
+    let mut watched = false;
     loop {
         let delay = settings::PURGE_DELAY_MS.get();
-        HELPER.nap(u64::from(delay / 5).clamp(10, 1000));
-        if !HELPER.must_leave() && !helpers_turn(delay) {
-            if SOURCE.used_bytes() < END_BELOW && HELPER.end() {
+        let most = if watched { observer::EVERY_MS } else { 1000 };
+        HELPER.nap(u64::from(delay / 5).clamp(10, most));
+        watched = !HELPER.must_leave() && observer::look();
+        if !HELPER.must_leave() && !helpers_turn(delay) && !watched {
+            if has_little() && HELPER.end() {
                 return ptr::null_mut();
             }
-            HELPER.sleep(|| helpers_turn(delay), end_if_alone);
+            let millis = if settings::LIVE.on() { LOOK_SOON_AFTER } else { LOOK_ROUND_AFTER };
+            HELPER.sleep(|| helpers_turn(delay), millis, look_round);
         }
         if HELPER.must_leave() {
             HELPER.gone();
             return ptr::null_mut();
         }
     }
+}
+
+/// True when the helper is not worth its keep.
+fn has_little() -> bool {
+    SOURCE.used_bytes() < END_BELOW && !settings::LIVE.on()
 }
 
 /// Ends the helper for the time of `call`, which the system may refuse to a process with two threads.
@@ -162,6 +180,10 @@ pub fn forked() {
     HELPER.gone();
     EVER.store(false, Relaxed);
     prepare();
+    if let Some(h) = own() {
+        // SAFETY: heaps are never freed.
+        unsafe { (*h).set_thread_number(thread::number()) };
+    }
 }
 
 /// Notes which process this is.
@@ -169,15 +191,16 @@ pub fn prepare() {
     PROCESS.store(pid(), Relaxed);
 }
 
-fn is_ours() -> bool {
+/// True in the process that the heap's state belongs to.
+pub fn is_ours() -> bool {
     PROCESS.load(Relaxed) == pid()
 }
 
 /// Ends the process when only the helper is left of it: the program's threads have all ended, the first
-/// one by `pthread_exit`, and the last would have ended the process.
-fn end_if_alone() -> bool {
+/// one by `pthread_exit`, and the last would have ended the process. True when somebody watches.
+fn look_round() -> bool {
     if only_helper_is_left() {
         exit();
     }
-    false
+    observer::look()
 }

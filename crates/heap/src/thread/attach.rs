@@ -57,7 +57,10 @@ fn attach() -> Here {
         return elsewhere();
     }
     // SAFETY: the heap is ours alone now.
-    unsafe { Idle::attach(h, thread::pointer()) };
+    unsafe {
+        (*h).set_thread_number(thread::number());
+        Idle::attach(h, thread::pointer());
+    }
     slot::set(h);
     prepare();
     // The C library may allocate here; the slot already serves it.

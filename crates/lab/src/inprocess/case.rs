@@ -6,8 +6,16 @@ use std::time::{Duration, Instant};
 /// The most calls of one sample.
 const MOST_CALLS: u32 = 1 << 24;
 
+/// Calls until memory is as it will stay: an arena may take two or three to have all it needs in one
+/// chunk. Where they take longer than this, fewer must do.
+const WARM_UP: u32 = 4;
+const LONG: Duration = Duration::from_millis(500);
+
 /// Operations that make a count, where a call has fewer.
 const ENOUGH: u64 = 20_000;
+
+/// More operations than this take seconds where each instruction is followed by a program.
+const MANY: u64 = 500_000;
 
 /// A subject of a workload.
 pub(super) struct Case<'a> {
@@ -45,7 +53,8 @@ impl Case<'_> {
     pub(super) fn measure(&mut self, calls: Option<u32>, sample: Duration) -> Sample {
         let calls = match calls {
             Some(calls) => {
-                self.calls(calls / 4 + 1);
+                self.warm_up();
+                self.calls(calls / 4);
                 calls
             }
             None => self.calibrate(sample),
@@ -62,7 +71,7 @@ impl Case<'_> {
     /// Warms up, and then does what is counted: the same in every process.
     pub(super) fn count(&mut self) -> Counted {
         let calls = (ENOUGH / self.operations).clamp(1, 20) as u32;
-        self.calls(2);
+        self.calls(if self.operations > MANY { 1 } else { WARM_UP });
         let mut timer = Timer::counting();
         let checksum = self.run(calls, &mut timer);
         let operations = self.operations * u64::from(calls);
@@ -80,9 +89,16 @@ impl Case<'_> {
         (0..calls).fold(0, |_, _| (self.call)(timer))
     }
 
+    /// Calls until memory is as it will stay.
+    fn warm_up(&mut self) {
+        let begun = Instant::now();
+        self.calls(1);
+        (1..WARM_UP).take_while(|_| begun.elapsed() < LONG).for_each(|_| _ = self.calls(1));
+    }
+
     /// Calls until a sample's time has passed, at least twice; gives how many calls make a sample.
     fn calibrate(&mut self, sample: Duration) -> u32 {
-        self.calls(1);
+        self.warm_up();
         let mut spent = Duration::ZERO;
         let mut calls = 0u32;
         let begun = Instant::now();
@@ -127,7 +143,32 @@ mod tests {
             0
         })
         .measure(Some(8), Duration::ZERO);
-        assert_eq!(made, 3 + 8);
+        assert_eq!(made, 4 + 2 + 8);
+    }
+
+    #[test]
+    fn an_arena_that_grows_at_first_is_not_measured_while_it_does() {
+        let mut calls = 0;
+        let mut growing = case(1, move |timer| {
+            calls += 1;
+            timer.add(Duration::from_micros(if calls <= 3 { 1000 } else { 10 }));
+            0
+        });
+        // The first sample says how many calls the others have.
+        let sample = growing.measure(None, Duration::from_millis(1));
+        assert_eq!((sample.calls, sample.ns_per_operation), (100, 10_000.0));
+    }
+
+    #[test]
+    fn a_long_call_is_warmed_up_once() {
+        let mut made = 0;
+        case(1, |_| {
+            made += 1;
+            std::thread::sleep(LONG);
+            0
+        })
+        .measure(Some(1), Duration::ZERO);
+        assert_eq!(made, 2);
     }
 
     #[test]

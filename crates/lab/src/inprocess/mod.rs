@@ -38,6 +38,7 @@ use crate::driver::{self, Plan, Rule, Seen, fresh_seed};
 use crate::heap::{QUANTILE_UNIT, QUANTILES};
 use crate::model::{Arm, Metric, Report, Workload, metric};
 use crate::names;
+use crate::versions;
 use crate::views::{Against, Ratios, View};
 use case::Case;
 use child::{Asked, InProcess};
@@ -271,7 +272,8 @@ impl<'a> Bench<'a> {
         }
         let workloads: Vec<Workload> =
             names.iter().map(|name| self.workload(name, &program)).collect();
-        let arms: Vec<Arm> = self.subjects().into_iter().map(Arm::new).collect();
+        let arm = |name: String| Arm { origin: versions::of(&name), ..Arm::new(name) };
+        let arms: Vec<Arm> = self.subjects().into_iter().map(arm).collect();
         let first = arms.first().map_or("", |arm| arm.name.as_str());
         let baseline = self.baseline.as_deref().unwrap_or(first);
         let plan = Plan {

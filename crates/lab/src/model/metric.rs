@@ -36,6 +36,8 @@ pub const CPU: Metric = Metric::new("cpu", "ms");
 pub const PEAK: Metric = Metric::new("peak", "KiB");
 /// The resident set when the process ended.
 pub const FINAL: Metric = Metric::new("final", "KiB");
+/// The resident set above the start, while the workload runs.
+pub const RESIDENT: Metric = Metric::new("resident", "KiB");
 /// Page faults served from memory.
 pub const MINOR_FAULTS: Metric = Metric::new("minor-faults", "count");
 /// Page faults served from a disk.

@@ -7,6 +7,7 @@ pub mod metric;
 mod observation;
 mod provenance;
 mod report;
+mod series;
 mod workload;
 
 pub use arm::Arm;
@@ -14,4 +15,5 @@ pub use metric::Metric;
 pub use observation::{Observation, pairs, values};
 pub use provenance::{ArmRecord, Provenance};
 pub use report::{Comparison, Failure, Part, Report, ResultRow};
+pub use series::Series;
 pub use workload::{Outcome, Turn, Work, Workload};

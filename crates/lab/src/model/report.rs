@@ -3,7 +3,7 @@
 //! `results` and `comparisons` are those of schema 1, where each metric that was compared has a suite of
 //! its own name; schema 2 adds the raw observations, where it is a column, and where they came from.
 
-use super::{Observation, Provenance};
+use super::{Observation, Provenance, Series};
 use crate::driver::Seen;
 use crate::experiment::Experiment;
 use crate::machine::Machine;
@@ -39,6 +39,9 @@ pub struct Report {
     /// `provenance` are then those of the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
+    /// What changed while workloads ran; left out where nothing was watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
     /// Every value that was seen; schema 1 had none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
@@ -137,6 +140,7 @@ impl Report {
             failures: seen.failures,
             views: Vec::new(),
             parts: Vec::new(),
+            series: Vec::new(),
             observations: seen.observations,
         }
     }
@@ -161,6 +165,7 @@ impl Report {
         self.comparisons.extend(other.comparisons);
         self.failures.extend(other.failures);
         self.views.extend(other.views);
+        self.series.extend(other.series);
         self.observations.extend(other.observations);
         let (own, other) = (&mut self.provenance, other.provenance);
         own.disturbed_rounds += other.disturbed_rounds;
@@ -190,12 +195,18 @@ impl Report {
         }
     }
 
-    /// The report as JSON text with a final newline; each view and each observation is one line.
+    /// The report as JSON text with a final newline; each view, series and observation is one line.
     pub fn to_json(&self) -> String {
-        let head = Self { views: Vec::new(), observations: Vec::new(), ..self.clone() };
+        let head = Self {
+            views: Vec::new(),
+            series: Vec::new(),
+            observations: Vec::new(),
+            ..self.clone()
+        };
         let head = serde_json::to_string_pretty(&head).expect("values are plain");
         let mut text = head.strip_suffix("\n}").expect("a report is an object").to_owned();
         text += &list("views", &self.views);
+        text += &list("series", &self.series);
         text += &list("observations", &self.observations);
         text + "\n}\n"
     }
@@ -242,6 +253,17 @@ mod tests {
         report
     }
 
+    fn watched() -> Series {
+        Series {
+            suite: "replay".into(),
+            workload: "python".into(),
+            arm: "allod".into(),
+            metric: crate::model::metric::RESIDENT,
+            along: "calls".into(),
+            points: vec![[1.0, 100.0], [2.0, 50.5]],
+        }
+    }
+
     #[test]
     fn json_has_the_published_fields_and_no_others() {
         let value: serde_json::Value = serde_json::from_str(&sample().to_json()).unwrap();
@@ -268,7 +290,22 @@ mod tests {
         let report = sample();
         assert_eq!(serde_json::from_str::<Report>(&report.to_json()).unwrap(), report);
         let bare = Report { observations: Vec::new(), ..report };
+        let watched = Report { series: vec![watched()], ..bare.clone() };
+        assert_eq!(serde_json::from_str::<Report>(&watched.to_json()).unwrap(), watched);
         assert_eq!(serde_json::from_str::<Report>(&bare.to_json()).unwrap(), bare);
+    }
+
+    #[test]
+    fn a_report_of_schema_2_from_before_there_was_a_store_is_read() {
+        let mut old: serde_json::Value = serde_json::from_str(&sample().to_json()).unwrap();
+        let fields = old["provenance"].as_object_mut().unwrap();
+        for new in ["id", "tree", "compiler", "flags"] {
+            assert!(fields.remove(new).is_some(), "{new}");
+        }
+        assert!(old["machine"].as_object_mut().unwrap().remove("governor").is_some());
+        let report: Report = serde_json::from_value(old).unwrap();
+        assert_eq!(report.observations, sample().observations);
+        assert_eq!((report.provenance.seed, report.provenance.id.as_str()), (7, ""));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::Step;
 use crate::driver::{self, Plan, Rule};
 use crate::files;
 use crate::heap::{NULL, answer};
-use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
+use crate::model::{Arm, Failure, Metric, Outcome, Report, Series, Turn, Work, Workload, metric};
 use crate::process::{End, Launch, Used, per_operation};
 use crate::subject::{Subject, field};
 use crate::views::{Against, View};
@@ -123,6 +123,12 @@ impl Replay {
         Ok(samples.filter_map(|n| Some(n.parse::<u64>().ok()?.saturating_sub(before))).collect())
     }
 
+    /// Each sample with the number of calls before it.
+    fn along_the_calls(&self, samples: &[u64]) -> Vec<[f64; 2]> {
+        let calls = |i: usize| (self.calls * (i as u64 + 1) / samples.len() as u64) as f64;
+        samples.iter().enumerate().map(|(i, &kib)| [calls(i), kib as f64]).collect()
+    }
+
     fn launch(
         &self,
         plan: &PlanFile,
@@ -222,5 +228,36 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
     let names = || request.replays.iter().map(|r| r.name.as_str());
     View::new(SUITE, names(), &metric::TIME).add_to(&mut report, against);
     View::peaks(SUITE, names()).add_to(&mut report, against);
+    if !report.provenance.stopped {
+        watch(request.replays, &arms, &mut report);
+    }
     Ok(report)
+}
+
+/// Adds memory over time, from one more run of each arm that finished: what is sampled is not timed.
+fn watch(replays: &[Replay], arms: &[Arm], report: &mut Report) {
+    for replay in replays {
+        for arm in arms.iter().filter(|arm| arm.name != NULL) {
+            if report.result(SUITE, &replay.name, &arm.name).is_none() {
+                continue;
+            }
+            let (suite, workload) = (SUITE.to_owned(), replay.name.clone());
+            match replay.memory(arm) {
+                Ok(kib) => report.series.push(Series {
+                    suite,
+                    workload,
+                    arm: arm.name.clone(),
+                    metric: metric::RESIDENT,
+                    along: "calls".into(),
+                    points: replay.along_the_calls(&kib),
+                }),
+                Err(why) => report.failures.push(Failure {
+                    suite,
+                    workload,
+                    subject: arm.name.clone(),
+                    reason: format!("{why} while its memory was watched"),
+                }),
+            }
+        }
+    }
 }

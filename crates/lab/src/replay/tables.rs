@@ -1,12 +1,12 @@
 //! The tables that `allod replay` prints.
 
-use super::{Replay, Request, SUITE};
+use super::{Request, SUITE};
 use crate::heap::{NULL, time_and_ratios};
-use crate::model::Report;
+use crate::model::{Report, Series};
 use crate::suite_table::SuiteTable;
 use crate::trace_tables::{bytes, sparkline};
 
-/// Time, ratios and peak memory; memory over time, from one more run of each subject; what was lost.
+/// Time, ratios and peak memory, memory over time, and what was lost.
 pub fn tables(request: &Request, report: &Report) -> String {
     let table = SuiteTable {
         report,
@@ -19,30 +19,24 @@ pub fn tables(request: &Request, report: &Report) -> String {
     let mut text = time_and_ratios(&table, "a call", request.threshold);
     text +=
         &format!("Peak memory: MiB, largest resident set above the start.\n\n{}\n", table.memory());
-    if !report.provenance.stopped {
-        text.extend(request.replays.iter().map(|replay| curves(replay, request, report)));
-    }
+    text.extend(table.workloads.iter().map(|workload| curves(workload, report)));
     text + &table.losses()
 }
 
 /// Memory over time of every subject, on one scale.
-fn curves(replay: &Replay, request: &Request, report: &Report) -> String {
-    let ran = |name: &str| report.result(SUITE, &replay.name, name).is_some();
-    let subjects = request.subjects.iter().filter(|subject| ran(&subject.name));
-    let lines: Vec<_> = subjects.map(|s| (&s.name, replay.memory(&s.arm()))).collect();
-    let points = lines.iter().filter_map(|(_, line)| line.as_ref().ok()).flatten();
-    let top = points.copied().max().unwrap_or(0);
-    let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let mut text = format!("Memory over time, {}: up to {}.\n", replay.name, bytes(top * 1024));
-    for (name, line) in &lines {
-        let drawn = match line {
-            Ok(points) => {
-                let last = points.last().copied().unwrap_or(0);
-                format!("{}  {}", sparkline(points, top), bytes(last * 1024))
-            }
-            Err(why) => why.clone(),
-        };
-        text += &format!("  {name:width$}  {drawn}\n");
+fn curves(workload: &str, report: &Report) -> String {
+    let lines: Vec<&Series> = report.series.iter().filter(|s| s.workload == workload).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let kib = |series: &Series| series.points.iter().map(|p| p[1] as u64).collect::<Vec<_>>();
+    let top = lines.iter().flat_map(|s| kib(s)).max().unwrap_or(0);
+    let width = lines.iter().map(|s| s.arm.chars().count()).max().unwrap_or(0);
+    let mut text = format!("Memory over time, {workload}: up to {}.\n", bytes(top * 1024));
+    for series in lines {
+        let (name, points) = (&series.arm, kib(series));
+        let last = points.last().copied().unwrap_or(0);
+        text += &format!("  {name:width$}  {}  {}\n", sparkline(&points, top), bytes(last * 1024));
     }
     text + "\n"
 }

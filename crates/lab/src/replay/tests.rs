@@ -135,6 +135,9 @@ fn a_report_has_time_and_memory_of_every_subject() {
     let report = run(&request, |_| {}).unwrap();
     assert_eq!(report.failures, []);
     assert!(report.comparison(SUITE, &replays[0].name, "b").is_some());
+    let [a, b] = &report.series[..] else { panic!("{:?}", report.series) };
+    assert_eq!((a.arm.as_str(), b.arm.as_str(), a.points.len()), ("a", "b", 60));
+    assert_eq!(a.points[59][0], replays[0].calls as f64, "the last point is at the end");
     let text = tables(&request, &report);
     assert!(text.contains("Memory over time") && text.contains("nanoseconds a call"), "{text}");
 }

@@ -1,11 +1,8 @@
 //! Reading a run back.
 
 use super::{RunId, Store};
-use crate::machine::Machine;
-use crate::model::{Comparison, Failure, Metric, Observation, Provenance, Report, ResultRow};
-use crate::shard::Shard;
+use crate::model::{Comparison, Failure, Metric, Observation, Report, ResultRow};
 use crate::stats::Summary;
-use crate::tree::Tree;
 use rusqlite::types::Type;
 use rusqlite::{Row, params};
 use serde::de::DeserializeOwned;
@@ -27,8 +24,9 @@ impl Store {
     /// The parts of a run by shard, each a report of its own.
     pub(super) fn parts(&self, run: RunId) -> Result<Vec<Report>, String> {
         self.sql(|c| {
-            let mut parts = c.prepare("SELECT * FROM part WHERE run = ? ORDER BY shard, id")?;
-            let parts = parts.query_map([run.0], |row| Ok((row.get("id")?, head(row)?)))?;
+            let mut parts =
+                c.prepare("SELECT id, head FROM part WHERE run = ? ORDER BY shard, id")?;
+            let parts = parts.query_map([run.0], |row| Ok((row.get(0)?, from_json(row, 1)?)))?;
             parts.map(|part| part.and_then(|(id, head)| self.fill(id, head))).collect()
         })
     }
@@ -48,14 +46,12 @@ impl Store {
 
     /// Reads what belongs to a part.
     fn fill(&self, part: i64, mut report: Report) -> rusqlite::Result<Report> {
-        report.provenance.arms =
-            self.rows("SELECT about FROM arm WHERE part = ? ORDER BY id", part, |r| {
-                from_json(r, 0)
-            })?;
         report.views =
             self.rows("SELECT view FROM shown WHERE part = ? ORDER BY id", part, |r| {
                 from_json(r, 0)
             })?;
+        let series = "SELECT series FROM watched WHERE part = ? ORDER BY id";
+        report.series = self.rows(series, part, |r| from_json(r, 0))?;
         let experiment = "SELECT found FROM experiment WHERE part = ?";
         report.experiment = self.rows(experiment, part, |r| from_json(r, 0))?.pop();
         report.failures =
@@ -81,55 +77,6 @@ impl Store {
     ) -> rusqlite::Result<Vec<T>> {
         self.connection.prepare(sql)?.query_map(params![part], read)?.collect()
     }
-}
-
-/// A report that has nothing yet but what its part says.
-fn head(row: &Row) -> rusqlite::Result<Report> {
-    Ok(Report {
-        schema: row.get("report_schema")?,
-        machine: Machine {
-            os: row.get("os")?,
-            arch: row.get("arch")?,
-            cpu: row.get("cpu")?,
-            cores: count(row, "cores")?,
-            memory_kib: count(row, "memory_kib")? as u64,
-            huge_pages: row.get("huge_pages")?,
-            governor: row.get("governor")?,
-        },
-        provenance: provenance(row)?,
-        results: Vec::new(),
-        comparisons: Vec::new(),
-        failures: Vec::new(),
-        experiment: None,
-        views: Vec::new(),
-        parts: Vec::new(),
-        observations: Vec::new(),
-    })
-}
-
-/// How a part was measured, but for its arms.
-fn provenance(row: &Row) -> rusqlite::Result<Provenance> {
-    let shard = (row.get::<_, Option<u32>>("shard")?, row.get::<_, Option<u32>>("shares")?);
-    Ok(Provenance {
-        id: row.get("name")?,
-        version: row.get("version")?,
-        command: from_json(row, row.as_ref().column_index("command")?)?,
-        unix_time: row.get::<_, i64>("unix_time")? as u64,
-        seed: row.get::<_, i64>("seed")? as u64,
-        disturbed_rounds: count(row, "disturbed_rounds")?,
-        repeated_rounds: count(row, "repeated_rounds")?,
-        stopped: row.get("stopped")?,
-        tree: Tree {
-            commit: row.get("commit_hash")?,
-            branch: row.get("branch")?,
-            modified: row.get("modified")?,
-        },
-        compiler: row.get("compiler")?,
-        flags: row.get("flags")?,
-        settings: from_json(row, row.as_ref().column_index("settings")?)?,
-        shard: shard.0.zip(shard.1).map(|(number, shares)| Shard { number, shares }),
-        arms: Vec::new(),
-    })
 }
 
 fn failure(row: &Row) -> rusqlite::Result<Failure> {

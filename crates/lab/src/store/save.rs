@@ -2,7 +2,7 @@
 
 use super::{RunId, Store};
 use crate::machine::Machine;
-use crate::model::{Observation, Part, Provenance, Report};
+use crate::model::{Observation, Provenance, Report};
 use rusqlite::{Connection, Transaction, named_params, params};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -43,31 +43,26 @@ pub(super) fn write(
     name: &str,
     report: &Report,
 ) -> rusqlite::Result<()> {
-    let part = Part { machine: report.machine.clone(), provenance: report.provenance.clone() };
-    write_part(change, run, name, report.schema, &part)?;
+    write_part(change, run, name, report)?;
     let part = change.last_insert_rowid();
     arms(change, part, &report.provenance)?;
     results(change, part, report)?;
     observations(change, part, &report.observations)
 }
 
-fn write_part(
-    change: &Transaction,
-    run: i64,
-    name: &str,
-    schema: u32,
-    part: &Part,
-) -> rusqlite::Result<()> {
-    let Part { machine, provenance: p } = part;
-    let Machine { os, arch, cpu, cores, memory_kib, huge_pages, governor } = machine;
+/// The part itself. Its head is all of the report that has no table of its own; the columns beside it are
+/// what one may ask for.
+fn write_part(change: &Transaction, run: i64, name: &str, report: &Report) -> rusqlite::Result<()> {
+    let (p, Machine { os, arch, cpu, cores, memory_kib, huge_pages, governor }) =
+        (&report.provenance, &report.machine);
     change.execute(
-        "INSERT INTO part VALUES (NULL, :run, :name, :shard, :shares, :schema, :time, :seed, :version, \
+        "INSERT INTO part VALUES (NULL, :run, :name, :shard, :shares, :head, :time, :seed, :version, \
          :command, :commit, :branch, :modified, :compiler, :flags, :settings, :disturbed, :repeated, \
          :stopped, :os, :arch, :cpu, :cores, :memory, :huge, :governor)",
         named_params! {
             ":run": run, ":name": name,
             ":shard": p.shard.map(|s| s.number), ":shares": p.shard.map(|s| s.shares),
-            ":schema": schema, ":time": p.unix_time as i64, ":seed": p.seed as i64,
+            ":head": json(&head(report, name)), ":time": p.unix_time as i64, ":seed": p.seed as i64,
             ":version": p.version, ":command": json(&p.command), ":commit": p.tree.commit,
             ":branch": p.tree.branch, ":modified": p.tree.modified, ":compiler": p.compiler,
             ":flags": p.flags, ":settings": json(&p.settings),
@@ -80,11 +75,20 @@ fn write_part(
     Ok(())
 }
 
+/// A report without what stands in tables.
+fn head(report: &Report, name: &str) -> Report {
+    let mut head = report.clone();
+    head.provenance.id = name.into();
+    (head.results, head.comparisons, head.failures) = Default::default();
+    (head.views, head.observations) = Default::default();
+    head
+}
+
 fn arms(change: &Transaction, part: i64, provenance: &Provenance) -> rusqlite::Result<()> {
     for arm in &provenance.arms {
         change.execute(
-            "INSERT INTO arm VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-            params![part, arm.name, arm.origin, arm.commit, arm.fingerprint, json(arm)],
+            "INSERT INTO arm VALUES (NULL, ?, ?, ?, ?, ?)",
+            params![part, arm.name, arm.origin, arm.commit, arm.fingerprint],
         )?;
     }
     Ok(())
@@ -135,6 +139,9 @@ fn results(change: &Transaction, part: i64, report: &Report) -> rusqlite::Result
     }
     if let Some(experiment) = &report.experiment {
         change.execute("INSERT INTO experiment VALUES (?, ?)", params![part, json(experiment)])?;
+    }
+    for series in &report.series {
+        change.execute("INSERT INTO watched VALUES (NULL, ?, ?)", params![part, json(series)])?;
     }
     for view in &report.views {
         change.execute("INSERT INTO shown VALUES (NULL, ?, ?)", params![part, json(view)])?;

@@ -8,7 +8,7 @@ CREATE TABLE part (
     name TEXT NOT NULL UNIQUE,
     shard INTEGER,
     shares INTEGER,
-    report_schema INTEGER NOT NULL,
+    head TEXT NOT NULL,
     unix_time INTEGER NOT NULL,
     seed INTEGER NOT NULL,
     version TEXT NOT NULL,
@@ -36,8 +36,7 @@ CREATE TABLE arm (
     name TEXT NOT NULL,
     origin TEXT NOT NULL,
     commit_hash TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    about TEXT NOT NULL
+    fingerprint TEXT NOT NULL
 );
 CREATE TABLE series (
     id INTEGER PRIMARY KEY,

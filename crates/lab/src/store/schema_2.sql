@@ -3,6 +3,13 @@ CREATE TABLE experiment (
     part INTEGER PRIMARY KEY REFERENCES part ON DELETE CASCADE,
     found TEXT NOT NULL
 );
+-- What changed while workloads ran.
+CREATE TABLE watched (
+    id INTEGER PRIMARY KEY,
+    part INTEGER NOT NULL REFERENCES part ON DELETE CASCADE,
+    series TEXT NOT NULL
+);
+CREATE INDEX watched_of_part ON watched (part);
 -- What makes looking up and removing quick, and one view that people can ask questions of.
 CREATE INDEX part_of_run ON part (run);
 CREATE INDEX arm_of_part ON arm (part);

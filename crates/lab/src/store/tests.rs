@@ -171,6 +171,14 @@ fn what_is_no_store_is_left_alone() {
     let why = Store::open(&scratch.file()).unwrap_err();
     assert!(why.ends_with("is a database of another program, not a store"), "{why}");
 
+    std::fs::remove_file(scratch.file()).unwrap();
+    Store::open(&scratch.file()).unwrap().save(&full()).unwrap();
+    let cut = std::fs::OpenOptions::new().write(true).open(scratch.file()).unwrap();
+    cut.set_len(6000).unwrap();
+    let damaged = Store::open(&scratch.file()).and_then(|store| store.load(RunId(1)));
+    let why = damaged.unwrap_err();
+    assert!(why.contains("is not a store, or is damaged"), "{why}");
+
     let why = Store::open(Path::new("/dev/full")).unwrap_err();
     assert!(why.contains("/dev/full"), "{why}");
     let why = Store::open(Path::new("/proc/no/runs.sqlite")).unwrap_err();

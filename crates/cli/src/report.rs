@@ -1,0 +1,98 @@
+//! `allod report`.
+
+use crate::common::Failure;
+use crate::output::say;
+use allod_lab::report::{self, Given, Part, html, observations, readme};
+use std::path::{Path, PathBuf};
+
+/// Make tables, pages and scorecards of what was measured before
+///
+/// Without options the tables are printed as when they were measured. Of several files a page also shows how each row
+/// changed from one to the next.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Files that --json wrote, the oldest first
+    #[arg(required = true, value_name = "FILE")]
+    runs: Vec<PathBuf>,
+    /// Only the scorecard: every subject as a share of the reference, milestones, where most is lost
+    #[arg(long)]
+    scorecard: bool,
+    /// Write one page with charts that needs no network (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// Write every observation, one per line (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Print JSON: the report itself, several as a list; the scorecards with --scorecard
+    #[arg(long)]
+    json: bool,
+    /// Put tables into a Markdown page, between the lines <!-- SUITE table --> and <!-- end of SUITE table -->
+    #[arg(long, value_name = "FILE")]
+    into: Option<PathBuf>,
+}
+
+/// Reads, and writes what was asked for.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let all = args.runs.iter().map(|run| given(run)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(page) = &args.into {
+        update(page, &all)?;
+    }
+    if let Some(file) = &args.csv {
+        write(file, &observations::csv(&all))?;
+    }
+    if let Some(file) = &args.html {
+        write(file, &html::page(&all))?;
+    }
+    let only_files = args.into.is_some() || args.csv.is_some() || args.html.is_some();
+    match args {
+        Args { json: true, .. } => say(&json(&all, args.scorecard)),
+        Args { markdown: true, .. } => say(&join(&parts(&all, args.scorecard), Part::markdown)),
+        Args { scorecard: false, .. } if only_files => Ok(()),
+        _ => say(&join(&parts(&all, args.scorecard), Part::plain)),
+    }
+}
+
+/// A run by the name of its file.
+fn given(run: &Path) -> Result<Given, Failure> {
+    report::read(run).map_err(Failure::usage)
+}
+
+fn parts(all: &[Given], scorecard: bool) -> Vec<Part> {
+    match scorecard {
+        true => report::scorecards(all).iter().flat_map(|card| card.parts()).collect(),
+        false => report::tables(all),
+    }
+}
+
+fn join(parts: &[Part], form: impl Fn(&Part) -> String) -> String {
+    parts.iter().map(form).collect::<Vec<_>>().join("\n")
+}
+
+fn json(all: &[Given], scorecard: bool) -> String {
+    if scorecard {
+        let cards = report::scorecards(all);
+        return serde_json::to_string_pretty(&cards).expect("values are plain") + "\n";
+    }
+    let reports: Vec<String> = all.iter().map(|given| given.report.to_json()).collect();
+    match &reports[..] {
+        [one] => one.clone(),
+        several => format!("[\n{}]\n", several.join(",\n")),
+    }
+}
+
+fn update(page: &Path, all: &[Given]) -> Result<(), Failure> {
+    let cannot = |why: String| Failure::usage(format!("--into {}: {why}", page.display()));
+    let old = std::fs::read_to_string(page).map_err(|e| cannot(e.to_string()))?;
+    write(page, &readme::update(&old, all).map_err(cannot)?)
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    if file == Path::new("-") {
+        return say(text);
+    }
+    let cannot = |e| Failure::usage(format!("cannot write {}: {e}", file.display()));
+    std::fs::write(file, text).map_err(cannot)
+}

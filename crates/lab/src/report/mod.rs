@@ -1,0 +1,29 @@
+//! Reports: what one or several runs of the laboratory found, for people and for other programs.
+//!
+//! Everything is made from [`Report`]s, wherever they come from: as [tables](tables()) for the terminal or in Markdown,
+//! as one [page](html::page) with charts, or as [observations](observations::csv) for a program of statistics. A
+//! [`Scorecard`] says in a few lines where a suite stands, and [`readme`] keeps a table in a Markdown page.
+//!
+//! ```text
+//!  Given (a label, a Report) ──▶ Suite (rows and subjects, ratios of any two) ──▶ Scorecard ──▶ tables
+//!                                                                         └─────▶ charts ─────▶ page
+//! ```
+
+pub mod chart;
+mod given;
+pub mod html;
+pub mod observations;
+pub mod readme;
+mod scorecard;
+mod suite;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use given::{Given, read};
+pub use scorecard::{AgainstBest, Line, Mean, Milestone, Reached, Scorecard};
+pub use suite::{Share, Suite};
+pub use tables::{Part, scorecards, tables};
+
+#[cfg(doc)]
+use crate::model::Report;

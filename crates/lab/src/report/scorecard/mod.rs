@@ -1,0 +1,147 @@
+//! Where a suite stands: means over its rows, milestones, and the rows in which most is lost.
+
+mod means;
+mod milestones;
+
+use super::suite::{Share, Suite};
+use means::{leaner, throughput};
+pub use milestones::{Milestone, Reached};
+use serde::Serialize;
+
+/// The subjects that are ours, in the suites of the laboratory.
+const OURS: [&str; 2] = ["allod", "typed"];
+
+/// Rows in which one design wins or loses so much that a mean says more about them than about all the others.
+/// Means are given with and without them.
+const EXTREME: [(&str, &str); 3] = [
+    // Blocks that grow to 64 MiB: whoever moves pages instead of bytes is a hundred times faster.
+    ("heap", "realloc-64m"),
+    // One word is written per block, which rewards where blocks lie and nothing else.
+    ("frame", "single-1k"),
+    ("frame", "single-4k"),
+];
+
+/// Where a suite stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scorecard {
+    /// The suite's name.
+    pub suite: String,
+    /// The subject that all are shares of.
+    pub reference: String,
+    /// The subject that is ours, where there is one.
+    pub ours: Option<String>,
+    /// The rows that means are over.
+    pub rows: Vec<String>,
+    /// Those of them that are left out of the second mean.
+    pub extremes: Vec<String>,
+    /// Every subject, the fastest first.
+    pub subjects: Vec<Line>,
+    /// What is to be reached, and whether it is.
+    pub milestones: Vec<Milestone>,
+    /// Our subject against the best other one of each row, the worst first.
+    pub against_best: Vec<AgainstBest>,
+}
+
+/// A subject as a share of the reference.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// The subject's name.
+    pub subject: String,
+    /// Its throughput; none where it lost a row.
+    pub throughput: Option<Mean>,
+    /// The same without the extreme rows; none where there are none of them.
+    pub without_extremes: Option<Mean>,
+    /// How many times less memory it takes at the peak.
+    pub memory: Option<Mean>,
+    /// The rows that it lost.
+    pub lost: Vec<String>,
+}
+
+/// A geometric mean of ratios; above 1 is better.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Mean {
+    /// The mean and, where all its rows have observations, its interval.
+    #[serde(flatten)]
+    pub share: Share,
+    /// How many rows it is over.
+    pub rows: usize,
+}
+
+/// Our subject in one row against the other that is fastest there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AgainstBest {
+    /// The row.
+    pub row: String,
+    /// The other subject with the least median.
+    pub best: String,
+    /// How many times faster than it ours is.
+    #[serde(flatten)]
+    pub share: Share,
+}
+
+impl Scorecard {
+    /// The scorecard of a suite.
+    pub fn of(suite: &Suite) -> Self {
+        let ours = OURS.into_iter().find(|name| suite.subjects.contains(name));
+        let extreme = |row: &&&str| is_extreme(suite.name, row);
+        let against_best = ours.map_or_else(Vec::new, |ours| against_best(suite, ours));
+        let mut subjects: Vec<Line> = suite.subjects.iter().map(|s| line(suite, s)).collect();
+        let share = |line: &Line| line.throughput.map_or(0.0, |mean| mean.share.ratio);
+        subjects.sort_by(|a, b| share(b).total_cmp(&share(a)));
+        Self {
+            suite: suite.name.into(),
+            reference: suite.reference.into(),
+            ours: ours.map(Into::into),
+            rows: suite.rows.iter().map(|row| (*row).into()).collect(),
+            extremes: suite.rows.iter().filter(extreme).map(|row| (*row).into()).collect(),
+            subjects,
+            milestones: ours
+                .map_or_else(Vec::new, |ours| milestones::all(suite, ours, &against_best)),
+            against_best,
+        }
+    }
+
+    /// The line of a subject.
+    pub fn line(&self, subject: &str) -> Option<&Line> {
+        self.subjects.iter().find(|line| line.subject == subject)
+    }
+}
+
+fn is_extreme(suite: &str, row: &str) -> bool {
+    EXTREME.contains(&(suite, row))
+}
+
+fn line(suite: &Suite, subject: &str) -> Line {
+    let typical = suite.rows.iter().copied().filter(|row| !is_extreme(suite.name, row));
+    let typical: Vec<&str> = typical.collect();
+    let failures = suite.report.failures.iter();
+    let lost = failures.filter(|f| f.suite == suite.name && f.subject == subject);
+    let lost: Vec<String> = lost.map(|f| f.workload.clone()).collect();
+    // A mean over the rows that are left would flatter it.
+    let whole = |mean: Option<Mean>| mean.filter(|_| lost.is_empty());
+    let faster = |rows: &[_]| whole(throughput(suite, rows, subject, suite.reference));
+    Line {
+        subject: subject.into(),
+        throughput: faster(&suite.rows),
+        without_extremes: if typical.len() < suite.rows.len() { faster(&typical) } else { None },
+        memory: whole(leaner(suite, subject, suite.reference)),
+        lost,
+    }
+}
+
+/// Ours against the best other subject of each row that ours finished, the worst first.
+fn against_best(suite: &Suite, ours: &str) -> Vec<AgainstBest> {
+    let mut all: Vec<AgainstBest> =
+        suite.rows.iter().filter_map(|row| best_of(suite, row, ours)).collect();
+    all.sort_by(|a, b| a.share.ratio.total_cmp(&b.share.ratio));
+    all
+}
+
+fn best_of<'a>(suite: &Suite<'a>, row: &'a str, ours: &str) -> Option<AgainstBest> {
+    let others = suite.subjects.iter().filter(|s| **s != ours);
+    let (best, _) = others
+        .filter_map(|s| Some((*s, suite.median(row, s)?)))
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let share = suite.ratio(row, ours, best)?;
+    Some(AgainstBest { row: row.into(), best: best.into(), share })
+}
