@@ -54,6 +54,9 @@ pub struct Options {
     /// Write the results and every single observation to a file as JSON [default: not written]
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write a page with charts of the results
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     #[command(flatten)]
     pub keep: Keep,
     /// Measure only this share of the workloads, such as 2/5; `allod history merge` joins the shares

@@ -9,6 +9,7 @@ use allod_lab::gate::{self, Finding, Gate, Reference, Sought};
 use allod_lab::inprocess::child_of;
 use allod_lab::model::Report;
 use allod_lab::notes::notes;
+use allod_lab::report::{Given, html};
 use allod_lab::store::Store;
 use allod_lab::subject::Subject;
 use std::fs::{File, OpenOptions};
@@ -44,7 +45,8 @@ pub fn legend(subjects: &[Subject]) -> String {
 /// Everything that results go to beside standard output, opened before anything is measured: who waits an
 /// hour for results should not learn then that they cannot be written.
 pub struct Output {
-    json: Json,
+    json: Target,
+    html: Target,
     store: Option<Store>,
     shard: Option<Shard>,
     against: Option<Reference>,
@@ -60,17 +62,18 @@ impl Output {
             Reference::find(text, sought, store).map_err(Failure::usage)
         });
         let against = against.filter(|_| child_of().is_none()).transpose()?;
-        let json = Json::open(options.json.as_deref())?;
+        let json = Target::open("--json", options.json.as_deref())?;
+        let html = Target::open("--html", options.html.as_deref())?;
         let store = keep::open_before(&place)?;
         // The commit that is measured is the one from which the measurement began.
         Tree::here();
         let (shard, threshold) = (options.shard, options.threshold);
-        Ok(Self { json, store, shard, against, threshold })
+        Ok(Self { json, html, store, shard, against, threshold })
     }
 }
 
-/// The file of `--json`.
-struct Json(Option<Opened>);
+/// The file that an option names, if it is given.
+struct Target(Option<Opened>);
 
 struct Opened {
     path: PathBuf,
@@ -79,9 +82,9 @@ struct Opened {
     empty: bool,
 }
 
-impl Json {
+impl Target {
     /// Opens the file, if there is to be one. What is in it stays until there is something new.
-    fn open(path: Option<&Path>) -> Result<Self, Failure> {
+    fn open(option: &str, path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self(None)) };
         let new = OpenOptions::new().write(true).create_new(true).open(path);
         let opened = match new {
@@ -91,22 +94,22 @@ impl Json {
             }
             Err(e) => Err(e),
         };
-        let (file, empty) = opened.map_err(|e| cannot_write("--json", path, &e))?;
+        let (file, empty) = opened.map_err(|e| cannot_write(option, path, &e))?;
         Ok(Self(Some(Opened { path: path.into(), file, empty })))
     }
 
-    fn write(mut self, report: &Report) -> Result<(), Failure> {
+    fn write(mut self, text: impl FnOnce() -> String) -> Result<(), Failure> {
         let Some(opened) = &mut self.0 else { return Ok(()) };
         opened.empty = false;
         // What is no plain file, such as a terminal, has no length.
         let _ = opened.file.set_len(0);
-        let written = opened.file.write_all(report.to_json().as_bytes());
+        let written = opened.file.write_all(text().as_bytes());
         let path = opened.path.display();
         Ok(written.map_err(|e| format!("cannot write {path}: {e}; the tables above are whole"))?)
     }
 }
 
-impl Drop for Json {
+impl Drop for Target {
     fn drop(&mut self) {
         if let Some(opened) = self.0.take().filter(|o| o.empty) {
             let _ = std::fs::remove_file(opened.path);
@@ -124,7 +127,15 @@ pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failu
     let mut report = report.clone();
     report.provenance.shard = output.shard;
     say(&format!("{tables}\n{}", notes(&report)))?;
-    let written = [output.json.write(&report), keep(&report, output.store)];
+    let page = || {
+        let label = format!("allod {}", env!("CARGO_PKG_VERSION"));
+        html::page(&[Given { label, report: report.clone() }])
+    };
+    let written = [
+        output.json.write(|| report.to_json()),
+        output.html.write(page),
+        keep(&report, output.store),
+    ];
     let gate = output.against.map_or(Ok(()), |then| judge(&then, &report, output.threshold));
     if let Some(why) = all_of(written) {
         return Err(why);
@@ -170,7 +181,7 @@ fn keep(report: &Report, store: Option<Store>) -> Result<(), Failure> {
 }
 
 /// One failure of several, if there are any.
-fn all_of(done: [Result<(), Failure>; 2]) -> Option<Failure> {
+fn all_of(done: [Result<(), Failure>; 3]) -> Option<Failure> {
     let failures: Vec<String> =
         done.into_iter().filter_map(|done| done.err().map(|why| why.message)).collect();
     (!failures.is_empty()).then(|| failures.join("\nallod: ").into())

@@ -1,8 +1,10 @@
 //! `allod report`.
 
 use crate::common::Failure;
+use crate::keep::open_to_read;
 use crate::output::say;
 use allod_lab::report::{self, Given, Part, html, observations, readme};
+use allod_lab::store::{Place, RunId};
 use std::path::{Path, PathBuf};
 
 /// Make tables, pages and scorecards of what was measured before
@@ -11,9 +13,12 @@ use std::path::{Path, PathBuf};
 /// changed from one to the next.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Files that --json wrote, the oldest first
-    #[arg(required = true, value_name = "FILE")]
+    /// Numbers of runs that were kept (`allod history`), or files that --json wrote; the oldest first
+    #[arg(required = true, value_name = "RUN|FILE")]
     runs: Vec<PathBuf>,
+    /// Where runs are kept [default: allod/runs.sqlite where your data is, by XDG_DATA_HOME]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
     /// Only the scorecard: every subject as a share of the reference, milestones, where most is lost
     #[arg(long)]
     scorecard: bool,
@@ -36,7 +41,8 @@ pub struct Args {
 
 /// Reads, and writes what was asked for.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let all = args.runs.iter().map(|run| given(run)).collect::<Result<Vec<_>, _>>()?;
+    let place = args.store.clone().map_or(Place::Own, Place::from_option);
+    let all = args.runs.iter().map(|run| given(run, &place)).collect::<Result<Vec<_>, _>>()?;
     if let Some(page) = &args.into {
         update(page, &all)?;
     }
@@ -55,9 +61,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// A run by the name of its file.
-fn given(run: &Path) -> Result<Given, Failure> {
-    report::read(run).map_err(Failure::usage)
+/// A run by its number in the store, or by the name of its file.
+fn given(run: &Path, place: &Place) -> Result<Given, Failure> {
+    let number = run.to_str().and_then(|text| text.parse().ok()).filter(|_| !run.exists());
+    let Some(number) = number else { return report::read(run).map_err(Failure::usage) };
+    let report = open_to_read(place)?.load(RunId(number)).map_err(Failure::usage)?;
+    Ok(Given { label: format!("run {number}"), report })
 }
 
 fn parts(all: &[Given], scorecard: bool) -> Vec<Part> {

@@ -27,6 +27,28 @@ fn a_file_is_shown_as_tables_as_markdown_as_csv_and_as_itself() {
 }
 
 #[test]
+fn a_run_of_the_store_is_shown_by_its_number() {
+    let (store, file) = (Scratch::new("report.sqlite"), Scratch::new("kept-run.json"));
+    let measured = ["compare", "--quick", "--only", "allod", "--store", store.name()];
+    let output = run(&[&measured[..], &["--json", file.name(), "true"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let output = run(&["report", "--json", "--store", store.name(), "1"]);
+    assert_eq!(stdout(&output), std::fs::read_to_string(&file.0).unwrap(), "{}", stderr(&output));
+    let output = run(&["report", "--store", store.name(), "7"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains('7'), "{}", stderr(&output));
+}
+
+#[test]
+fn what_measures_writes_a_page_itself() {
+    let page = Scratch::new("measured.html");
+    let output = run(&["compare", "--quick", "--only", "allod", "--html", page.name(), "true"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = std::fs::read_to_string(&page.0).unwrap();
+    assert!(text.contains("Observations of true") && text.ends_with("</html>\n"), "{text}");
+}
+
+#[test]
 fn two_files_are_a_list_in_json() {
     let file = measured("list.json");
     let text = stdout(&run(&["report", "--json", file.name(), file.name()]));
@@ -42,7 +64,7 @@ fn what_cannot_be_read_or_written_is_said() {
     for (arguments, words) in [
         (&["report"][..], "FILE"),
         (&["report", "/no/such.json"], "/no/such.json"),
-        (&["report", "/dev/null"], "no report that --json wrote"),
+        (&["report", "/dev/null"], "not a report that --json wrote"),
         (&["report", "--json", "--markdown", file.name()], "cannot be used with"),
         (&["report", "--csv", "/no/folder/x.csv", file.name()], "/no/folder/x.csv"),
         (

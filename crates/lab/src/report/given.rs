@@ -1,12 +1,11 @@
 //! What a report is made from.
 
 use crate::model::Report;
-use serde::Deserialize;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// The newest schema that is understood.
-const NEWEST: u32 = 2;
+/// The last second of the year 9999.
+const LAST_SECOND: u64 = 253_402_300_799;
 
 /// A run, and what people call it.
 #[derive(Clone, Debug)]
@@ -21,12 +20,12 @@ impl Given {
     /// When it was measured, such as `2026-11-22 13:26`; empty where the run does not say.
     pub fn time(&self) -> String {
         match self.report.provenance.unix_time {
-            0 => String::new(),
-            seconds => {
+            seconds @ 1..=LAST_SECOND => {
                 let time = UNIX_EPOCH + Duration::from_secs(seconds);
                 let text = humantime::format_rfc3339_seconds(time).to_string();
                 text[..16].replace('T', " ")
             }
+            _ => String::new(),
         }
     }
 }
@@ -36,35 +35,26 @@ impl Given {
 /// # Errors
 /// When it cannot be read, is no report, or is one of a newer laboratory.
 pub fn read(file: &Path) -> Result<Given, String> {
-    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-    let report = parse(&text).map_err(|why| format!("{}: {why}", file.display()))?;
-    Ok(Given { label: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(), report })
-}
-
-fn parse(text: &str) -> Result<Report, String> {
-    #[derive(Deserialize)]
-    struct Head {
-        schema: u32,
-    }
-    let no_report = |e| format!("this is no report that --json wrote ({e})");
-    let Head { schema } = serde_json::from_str(text).map_err(no_report)?;
-    if schema > NEWEST {
-        return Err(format!(
-            "schema {schema} is newer than this command, which reads up to {NEWEST}: take a newer one"
-        ));
-    }
-    serde_json::from_str(text).map_err(no_report)
+    let label = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Given { label, report: Report::read(file)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::Seen;
 
     #[test]
-    fn what_is_no_report_is_refused_with_a_reason() {
-        assert!(parse("[1, 2]").unwrap_err().contains("no report"));
-        assert!(parse("{\"schema\": 2}").unwrap_err().contains("missing field"));
-        assert!(parse("{\"schema\": 9}").unwrap_err().contains("newer than this command"));
-        assert!(read(Path::new("/no/such.json")).unwrap_err().starts_with("/no/such.json: "));
+    fn a_time_that_nobody_can_have_measured_at_is_none() {
+        let mut given = Given { label: String::new(), report: Report::of(Seen::default(), 1) };
+        for (seconds, text) in [
+            (0, ""),
+            (1_700_000_000, "2023-11-14 22:13"),
+            (LAST_SECOND, "9999-12-31 23:59"),
+            (u64::MAX, ""),
+        ] {
+            given.report.provenance.unix_time = seconds;
+            assert_eq!(given.time(), text);
+        }
     }
 }

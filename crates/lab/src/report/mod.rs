@@ -8,6 +8,17 @@
 //!  Given (a label, a Report) ──▶ Suite (rows and subjects, ratios of any two) ──▶ Scorecard ──▶ tables
 //!                                                                         └─────▶ charts ─────▶ page
 //! ```
+//!
+//! ```
+//! use allod_lab::driver::Seen;
+//! use allod_lab::model::Report;
+//! use allod_lab::report::{Given, html, scorecards};
+//!
+//! let report = Report::of(Seen::default(), 1); // or Report::read(file)?, or from the store
+//! let runs = [Given { label: "run 1".into(), report }];
+//! assert!(html::page(&runs).starts_with("<!DOCTYPE html>"));
+//! assert!(scorecards(&runs).is_empty(), "nothing was measured");
+//! ```
 
 pub mod chart;
 mod given;

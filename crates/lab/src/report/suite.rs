@@ -1,8 +1,9 @@
 //! One suite of a report: its rows, its subjects, and how any two of them compare.
 
+use crate::heap;
 use crate::model::{Metric, Report, metric, pairs, values};
 use crate::stats;
-use crate::views::{GEOMETRIC_MEAN, View};
+use crate::views::{GEOMETRIC_MEAN, Ratios, View};
 use serde::Serialize;
 
 /// The metrics that a suite's rows are about, unless its name says otherwise.
@@ -58,13 +59,28 @@ impl<'a> Suite<'a> {
             |subject: &&str| compared().any(|c| c.subject == *subject || c.baseline == *subject);
         let results = || report.results.iter().filter(|r| r.suite == name);
         let subjects = distinct(results().map(|r| r.subject.as_str()));
+        let rows = distinct(results().map(|r| r.workload.as_str()));
+        (!rows.is_empty()).then_some(())?;
         Some(Self {
             report,
             name,
-            rows: distinct(results().map(|r| r.workload.as_str())),
+            rows,
             subjects: subjects.into_iter().filter(takes_part).collect(),
             reference,
         })
+    }
+
+    /// The rows that means are also given without: their ratios are so far out that they would speak for
+    /// all others.
+    pub fn extremes(&self) -> Vec<&'a str> {
+        let view = self.report.views.iter().map(|shown| &shown.view).find(|v| v.suite == self.name);
+        let is_extreme = |row: &&&str| match view.map(|v| &v.ratios) {
+            Some(Ratios::RowsAndMeans(rows)) => rows.iter().any(|extreme| extreme == **row),
+            Some(_) => false,
+            // Older reports do not say.
+            None => self.name == heap::SUITE && heap::EXTREMES.contains(row),
+        };
+        self.rows.iter().filter(is_extreme).copied().collect()
     }
 
     /// What the numbers of a row count, such as `ns/op`.

@@ -145,11 +145,17 @@ fn origin(given: &Given) -> Part {
 /// What is known of how a run came to be; what is not known is left out.
 pub(super) fn facts(given: &Given) -> Vec<(&'static str, String)> {
     let (m, p) = (&given.report.machine, &given.report.provenance);
+    let settings = p.settings.iter().map(|(name, value)| format!("{name} {value}"));
     let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
     let mut facts = vec![
         ("measured", given.time()),
         ("command", p.command.join(" ")),
         ("version", p.version.clone()),
+        ("commit", p.tree.short()),
+        ("branch", p.tree.branch.clone()),
+        ("compiler", p.compiler.clone()),
+        ("flags", p.flags.clone()),
+        ("settings", settings.collect::<Vec<_>>().join(", ")),
         ("processor", m.cpu.clone()),
         ("processors", number(m.cores as u64)),
         ("architecture", m.arch.clone()),

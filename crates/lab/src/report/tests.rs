@@ -1,6 +1,7 @@
 //! Reports of measurements that the tests made up, with numbers that one can check in one's head.
 
 use super::*;
+use crate::Tree;
 use crate::machine::Machine;
 use crate::model::metric::{PEAK, TIME};
 use crate::model::{Metric, Report};
@@ -24,6 +25,7 @@ pub(super) fn report() -> Report {
         }
     }
     let mut report = made_up::report(&of);
+    report.provenance.tree = Tree::default();
     report.machine = Machine {
         os: "Linux 6.1".into(),
         arch: "x86_64".into(),
@@ -41,7 +43,7 @@ pub(super) fn report() -> Report {
 fn with_views(mut report: Report) -> Report {
     let rows = ["random-mixed", "lifo", "realloc-64m"];
     let against = Against { arms: &SUBJECTS, baseline: "mimalloc", apart: None, threshold: 0.01 };
-    View::new("heap", rows, &TIME).add_to(&mut report, against);
+    View::new("heap", rows, &TIME).with_extremes(&["realloc-64m"]).add_to(&mut report, against);
     View::peaks("heap", rows).add_to(&mut report, against);
     report
 }
@@ -120,6 +122,15 @@ fn where_most_is_lost_comes_first() {
         card.against_best.iter().map(|r| (r.row.as_str(), r.best.as_str())).collect();
     assert_eq!(rows[..2], [("random-mixed", "peer"), ("lifo", "peer")]);
     assert_eq!(card.against_best[0].share.ci95, Some([0.5, 0.5]));
+}
+
+#[test]
+fn an_older_report_has_the_extremes_that_are_known_of_the_heap() {
+    let mut report = report();
+    report.views.clear();
+    assert_eq!(card(&report).extremes, ["realloc-64m"]);
+    report.views.extend(with_views(made_up::report(&[("lifo", "allod", &TIME, 1.0)])).views);
+    assert_eq!(card(&report).extremes, ["realloc-64m"]);
 }
 
 #[test]

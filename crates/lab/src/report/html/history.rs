@@ -22,7 +22,7 @@ pub(super) fn section(all: &[Given], suites: &[(&Given, Suite)]) -> Option<Secti
         }
         @for (suite, runs) in &histories {
             h3 { (suite.name) ": times better than " (suite.reference) }
-            ol.runs { @for given in runs { li { (given.label) " " span.quiet { (given.time()) } } } }
+            ol.runs { @for given in runs { li { (given.label) " " span.quiet { (given.time()) " " (given.report.provenance.tree.short()) } } } }
             (legend(&lines_of(suite, runs, suite.rows[0])))
             div.cards { @for row in &suite.rows { (of_row(suite, runs, row)) } }
         }

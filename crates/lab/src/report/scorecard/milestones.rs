@@ -9,7 +9,7 @@
 //! | as lean as the reference | the geometric mean of peak memory is no greater |
 
 use super::means::{leaner, throughput};
-use super::{AgainstBest, Mean, is_extreme};
+use super::{AgainstBest, Mean};
 use crate::report::suite::{Share, Suite};
 use crate::stats;
 use serde::Serialize;
@@ -119,8 +119,9 @@ fn the_best(suite: &Suite, rows: &[AgainstBest]) -> Vec<Milestone> {
     let Some(worst) = rows.first() else { return Vec::new() };
     let what = "as fast as the best other of each row, in the mean";
     let mut all = vec![Milestone::new(what, 1.0, mean(&mut rows.iter()))];
-    let mut typical = rows.iter().filter(|row| !is_extreme(suite.name, &row.row)).peekable();
-    if typical.peek().is_some() && typical.clone().count() < rows.len() {
+    let extremes = suite.extremes();
+    let mut typical = rows.iter().filter(|row| !extremes.contains(&row.row.as_str())).peekable();
+    if typical.peek().is_some() && !extremes.is_empty() {
         all.push(Milestone::new(format!("{what} without extremes"), 1.0, mean(&mut typical)));
     }
     let what = format!("the best of every row (most behind: {})", worst.row);

@@ -11,16 +11,6 @@ use serde::Serialize;
 /// The subjects that are ours, in the suites of the laboratory.
 const OURS: [&str; 2] = ["allod", "typed"];
 
-/// Rows in which one design wins or loses so much that a mean says more about them than about all the others.
-/// Means are given with and without them.
-const EXTREME: [(&str, &str); 3] = [
-    // Blocks that grow to 64 MiB: whoever moves pages instead of bytes is a hundred times faster.
-    ("heap", "realloc-64m"),
-    // One word is written per block, which rewards where blocks lie and nothing else.
-    ("frame", "single-1k"),
-    ("frame", "single-4k"),
-];
-
 /// Where a suite stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scorecard {
@@ -83,7 +73,6 @@ impl Scorecard {
     /// The scorecard of a suite.
     pub fn of(suite: &Suite) -> Self {
         let ours = OURS.into_iter().find(|name| suite.subjects.contains(name));
-        let extreme = |row: &&&str| is_extreme(suite.name, row);
         let against_best = ours.map_or_else(Vec::new, |ours| against_best(suite, ours));
         let mut subjects: Vec<Line> = suite.subjects.iter().map(|s| line(suite, s)).collect();
         let share = |line: &Line| line.throughput.map_or(0.0, |mean| mean.share.ratio);
@@ -93,7 +82,7 @@ impl Scorecard {
             reference: suite.reference.into(),
             ours: ours.map(Into::into),
             rows: suite.rows.iter().map(|row| (*row).into()).collect(),
-            extremes: suite.rows.iter().filter(extreme).map(|row| (*row).into()).collect(),
+            extremes: suite.extremes().iter().map(|row| (*row).into()).collect(),
             subjects,
             milestones: ours
                 .map_or_else(Vec::new, |ours| milestones::all(suite, ours, &against_best)),
@@ -107,12 +96,9 @@ impl Scorecard {
     }
 }
 
-fn is_extreme(suite: &str, row: &str) -> bool {
-    EXTREME.contains(&(suite, row))
-}
-
 fn line(suite: &Suite, subject: &str) -> Line {
-    let typical = suite.rows.iter().copied().filter(|row| !is_extreme(suite.name, row));
+    let extremes = suite.extremes();
+    let typical = suite.rows.iter().copied().filter(|row| !extremes.contains(row));
     let typical: Vec<&str> = typical.collect();
     let failures = suite.report.failures.iter();
     let lost = failures.filter(|f| f.suite == suite.name && f.subject == subject);
@@ -123,7 +109,7 @@ fn line(suite: &Suite, subject: &str) -> Line {
     Line {
         subject: subject.into(),
         throughput: faster(&suite.rows),
-        without_extremes: if typical.len() < suite.rows.len() { faster(&typical) } else { None },
+        without_extremes: if !extremes.is_empty() { faster(&typical) } else { None },
         memory: whole(leaner(suite, subject, suite.reference)),
         lost,
     }
