@@ -27,7 +27,7 @@
 use crate::base::layout::{MAP_BYTES, UNIT, UNIT_SHIFT, Unit};
 use crate::map::bin::Bin;
 use crate::map::record::Span;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed, Ordering::Release, fence};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
 
 /// Where the window is; all zero until the first allocation.
 #[repr(C)]
@@ -84,6 +84,18 @@ impl Map {
         let (base, unit) = self.base_and_unit(p);
         // SAFETY: the unit is below the limit.
         (unit < self.limit.load(Relaxed)).then(|| unsafe { self.entry(base, unit) })
+    }
+
+    /// The same for a block's pointer, which may have come to this thread ahead of the map's new limit.
+    #[inline]
+    pub fn bin_of_block(&self, p: *const u8) -> Option<*mut Bin> {
+        self.bin_of(p).or_else(|| self.look_again(p))
+    }
+
+    #[cold]
+    fn look_again(&self, p: *const u8) -> Option<*mut Bin> {
+        fence(Acquire);
+        self.bin_of(p)
     }
 
     /// The address of unit 0; 0 before the window is chosen.

@@ -173,11 +173,15 @@ pub unsafe fn give(span: *mut Span) {
         let units = (*span).units as usize;
         let now = settings::now();
         SOURCE.count_room(-room(span));
-        if seams::renew(span) {
-            return SOURCE.give(unit, units, Kind::Large, true, now);
-        }
         let dirty = dirty_units(span);
-        slab::give(unit, units, dirty, Kind::Large, now);
+        let fresh = seams::renew(span);
+        if fresh > 0 {
+            SOURCE.give(unit, fresh, Kind::Large, true, now);
+        }
+        if fresh < units {
+            let dirty = dirty.saturating_sub(fresh);
+            slab::give(unit + fresh, units - fresh, dirty, Kind::Large, now);
+        }
     }
 }
 
@@ -242,8 +246,8 @@ unsafe fn give_tail(span: *mut Span, new: usize) {
         let tail = unit + new;
         // Free memory has no seams: those in the tail go with its pages.
         let page = (*span).start & !(vm::page_size() - 1);
-        let moved = seams::cut(&mut *Span::seams(span), MAP.address_of(tail) - page);
-        let renewed = moved && seams::renew_units(tail, old - new);
+        let renew = || seams::renew_units(tail, old - new);
+        let renewed = seams::cut(span, MAP.address_of(tail) - page, renew);
         (*span).units = new as u32;
         let large = &mut *Span::large(span);
         large.most = large.most.min((new << UNIT_SHIFT) - (*span).start % UNIT);

@@ -15,12 +15,12 @@ use crate::map::span_map::MAP;
 use crate::paths::{fast, large};
 use crate::purge::policy;
 use crate::thread::attach::{Here, here};
-use core::sync::atomic::{Ordering::Acquire, Ordering::Relaxed, fence};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// `free` where the fast path has nothing: another thread's block, a full cache, foreign memory.
 #[inline(never)]
 pub fn free(p: *mut u8) {
-    let Some(bin) = MAP.bin_of(p).or_else(|| bin_of_new(p)) else {
+    let Some(bin) = MAP.bin_of_block(p) else {
         // SAFETY: a far block that the caller gives up.
         if !p.is_null() && !unsafe { FAR.free(p) } {
             misuse("free", p, Misuse::NotABlock);
@@ -44,14 +44,6 @@ pub fn free(p: *mut u8) {
             free_rarely(h, class, p);
         }
     }
-}
-
-/// Looks again for a unit that the map did not know: the pointer may have come to this thread ahead of
-/// the map's new limit.
-#[cold]
-fn bin_of_new(p: *mut u8) -> Option<*mut Bin> {
-    fence(Acquire);
-    MAP.bin_of(p)
 }
 
 /// Frees a block of a heap that no thread owns, or on behalf of a thread without a heap.

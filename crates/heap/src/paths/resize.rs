@@ -11,7 +11,7 @@ use core::ptr;
 
 /// The span of a live block; `None` for null and for what is not the start of a block.
 unsafe fn block_at(p: *mut u8) -> Option<*mut Span> {
-    let bin = MAP.bin_of(p)?;
+    let bin = MAP.bin_of_block(p)?;
     // SAFETY: map entries point to bins, records of entered spans are valid.
     unsafe {
         if let Some(span) = MAP.span_of_bin(bin) {

@@ -11,7 +11,7 @@
 //! block that is freed, or of the tail that it gives up, are replaced by fresh ones which the kernel joins
 //! with what lies around them. It joins only what has been given the same advice.
 
-use crate::base::layout::{UNIT_SHIFT, Unit};
+use crate::base::layout::{UNIT, UNIT_SHIFT, Unit, units_for};
 use crate::map::record::{Kind, MAX_SEAMS, Seams, Span};
 use crate::map::span_map::MAP;
 use crate::source::huge;
@@ -98,20 +98,28 @@ fn forget_huge(at: usize, len: usize) {
     huge::forget(first, (MAP.unit_of(at + len - 1) + 1) - first);
 }
 
-/// Replaces the pages of a span with seams by fresh ones. True when there were any: every byte of
-/// the span reads as zero then.
+/// Replaces the pages of a span that were moved in by fresh ones. Returns how many units at its start
+/// read as zero then: 0 where none was moved, and where the system refuses.
 ///
 /// # Safety
 /// The span is the caller's, who gives it up.
-pub unsafe fn renew(span: *mut Span) -> bool {
+pub unsafe fn renew(span: *mut Span) -> usize {
     // SAFETY: the caller's contract.
     unsafe {
-        let count = core::mem::take(&mut (*Span::seams(span))[0]) as usize;
-        if count == 0 || !renew_units(MAP.unit_of_span(span), (*span).units as usize) {
-            return false;
+        let seams = &mut *Span::seams(span);
+        let (count, units) = (seams[0] as usize, (*span).units as usize);
+        if count == 0 {
+            return 0;
         }
+        // What lies behind the last seam was never moved. A list may reach beyond a block that has shrunk.
+        let first_page = ((*span).start % UNIT) & !(vm::page_size() - 1);
+        let moved = units_for(first_page + seams[count] as usize).min(units);
+        if !renew_units(MAP.unit_of_span(span), moved) {
+            return 0;
+        }
+        seams[0] = 0;
         COUNT.fetch_sub(count, Relaxed);
-        true
+        moved
     }
 }
 
@@ -131,12 +139,17 @@ pub unsafe fn renew_units(unit: Unit, units: usize) -> bool {
     renewed
 }
 
-/// Takes the seams behind the first `kept` bytes out of a list, and puts the end itself in their place.
-/// True when there were any.
-pub fn cut(seams: &mut Seams, kept: usize) -> bool {
+/// Takes the seams behind the first `kept` bytes out of a block's list, and puts the end itself in their
+/// place, if there are any and `renew` can replace the pages there. Says whether it has.
+///
+/// # Safety
+/// The record is that of a live block of the caller's.
+pub unsafe fn cut(span: *mut Span, kept: usize, renew: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the caller's contract.
+    let seams = unsafe { &mut *Span::seams(span) };
     let count = seams[0] as usize;
     let left = seams[1..=count].iter().filter(|&&seam| seam as usize <= kept).count();
-    if left == count {
+    if left == count || !renew() {
         return false;
     }
     let mut new = left;
