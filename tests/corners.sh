@@ -180,6 +180,8 @@ corner "locked memory: idle, and little locked" runs "$work/ageing" locked
 corner "locked memory: within a limit" runs "$work/ageing" locked-limit
 
 corner "locked pages do not keep other memory" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" locked
+corner "locked pages do not keep other memory from malloc_trim" \
+    runs ALLOD_BACKGROUND=0 "$work/kept" trimmed
 corner "memory of destroyed heaps goes back" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" heaps
 
 # huge pages

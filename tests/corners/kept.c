@@ -1,12 +1,14 @@
 /* Memory that must not be kept for good.
  *
  * Promised: the memory of heaps that were destroyed goes back to the system; and two locked pages in
- * a block that was freed do not stop other memory from going back.
+ * a block that was freed do not stop other memory from going back; nor do many of them when malloc_trim
+ * asks for it.
  *
- * kept heaps (only with Allod) | locked */
+ * kept heaps (only with Allod) | locked | trimmed (with ALLOD_BACKGROUND=0) */
 #define _GNU_SOURCE
 #include "corner.h"
 #include <dlfcn.h>
+#include <malloc.h>
 #include <sys/mman.h>
 
 static const size_t MIB = 1 << 20;
@@ -56,11 +58,32 @@ static void locked(void) {
     CHECK(resident_sinks_below(32 << 10, 4));
 }
 
+static void trimmed(void) {
+    enum { LOCKED = 40 };
+    static char *blocks[LOCKED], *others[LOCKED];
+    for (int i = 0; i < LOCKED; i++) {
+        blocks[i] = malloc(3 * MIB);
+        others[i] = malloc(3 * MIB);
+        CHECK(blocks[i] != NULL && others[i] != NULL);
+        if (mlock(blocks[i] + MIB, 4096) != 0) skip("memory may not be locked here");
+    }
+    for (int i = 0; i < LOCKED; i++) free(blocks[i]);
+    malloc_trim(0); /* finds that all of that is locked */
+    for (int i = 0; i < LOCKED; i++) {
+        touch(others[i], 3 * MIB, 1);
+        free(others[i]);
+    }
+    CHECK(resident_kib() > 120 << 10);
+    CHECK(malloc_trim(0) == 1);
+    CHECK(resident_sinks_below(32 << 10, 0));
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 2);
     watchdog(10);
     if (strcmp(arguments[1], "heaps") == 0) heaps();
     else if (strcmp(arguments[1], "locked") == 0) locked();
+    else if (strcmp(arguments[1], "trimmed") == 0) trimmed();
     else return 2;
     return 0;
 }

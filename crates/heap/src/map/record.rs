@@ -160,6 +160,8 @@ pub struct Run {
     pub clean: bool,
     /// Of a filed run: true when it was due to go back, and was spared for the huge page it is a part of.
     pub spared: bool,
+    /// Of a filed run: true when the system has refused to take it.
+    pub refused: bool,
 }
 
 impl Slab {

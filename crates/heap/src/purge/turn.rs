@@ -151,15 +151,6 @@ fn empty_own_caches() {
     }
 }
 
-/// Gives back all free runs.
-fn purge_runs(now: u32) -> usize {
-    let mut bytes = 0;
-    while let Some(n) = SOURCE.purge_oldest(now, 0) {
-        bytes += n;
-    }
-    bytes
-}
-
 /// Gives what heaps keep near back to the span source, when it has run out.
 pub fn reclaim() {
     let now = settings::now();
@@ -180,7 +171,7 @@ pub fn purge_thread() -> usize {
     empty_own_caches();
     let now = settings::now();
     let bytes = own().map_or(0, |h| purge_heap(h, now, 0, true).0);
-    bytes + purge_runs(now)
+    bytes + SOURCE.purge_all()
 }
 
 /// Gives back all free memory of the whole process: of every thread, running or not, except what
@@ -203,5 +194,5 @@ pub fn purge_all() -> usize {
     let now = settings::now();
     let mut bytes = 0;
     each_heap(|h| bytes += purge_heap(h, now, 0, true).0);
-    bytes + purge_runs(now)
+    bytes + SOURCE.purge_all()
 }

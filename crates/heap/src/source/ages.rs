@@ -4,6 +4,9 @@
 //! other are joined and take the older's place, so that none is kept long beyond the decay and none
 //! is given back long before it. Runs further apart in age stay apart, though they touch: what is in
 //! constant use beside an old run neither keeps it young nor grows old with it.
+//!
+//! Runs that the system has refused to take (locked pages) are listed apart, so that they stand in
+//! nobody's way.
 
 use crate::base::layout::Unit;
 use crate::base::list::List;
@@ -11,7 +14,11 @@ use crate::map::record::{ByTime, Span};
 use crate::map::span_map::MAP;
 
 /// Dirty runs, the oldest first.
-pub struct Ages(List<ByTime>);
+pub struct Ages {
+    usual: List<ByTime>,
+    /// Those that the system has refused, until their stamps.
+    refused: List<ByTime>,
+}
 
 /// Runs that are looked at for a new one's place.
 const STEPS: usize = 32;
@@ -31,21 +38,37 @@ pub fn before(a: u32, b: u32) -> bool {
 impl Ages {
     /// No runs.
     pub const fn new() -> Ages {
-        Ages(List::new())
+        Ages { usual: List::new(), refused: List::new() }
     }
 
-    /// The oldest run.
-    pub fn oldest(&self) -> Option<Unit> {
-        let unit = self.0.first();
+    /// The oldest run; before it one that was refused, if it is time to try that again.
+    pub fn oldest(&self, now: u32) -> Option<Unit> {
+        let refused = self.refused.first();
+        // SAFETY: listed runs have valid records under the source's lock.
+        let is_due =
+            !refused.is_none() && unsafe { !before(now, (*Span::run(MAP.span(refused))).stamp) };
+        let unit = if is_due { refused } else { self.usual.first() };
         (!unit.is_none()).then_some(unit)
     }
 
-    /// Adds a run freed at `stamp`: behind all others, but for a few that are not due before it.
+    fn of(&mut self, refused: bool) -> &mut List<ByTime> {
+        if refused { &mut self.refused } else { &mut self.usual }
+    }
+
+    /// The list that a run is in, as its record says.
+    unsafe fn with(&mut self, unit: Unit) -> &mut List<ByTime> {
+        // SAFETY: listed runs have valid records under the source's lock.
+        self.of(unsafe { (*Span::run(MAP.span(unit))).refused })
+    }
+
+    /// Adds a run freed at `stamp`, or refused until then: behind all others, but for a few that are not due
+    /// before it.
     ///
     /// # Safety
     /// The run is the caller's under the source's lock, and not listed.
-    pub unsafe fn add(&mut self, unit: Unit, stamp: u32) {
-        let mut place = self.0.last();
+    pub unsafe fn add(&mut self, unit: Unit, stamp: u32, refused: bool) {
+        let list = self.of(refused);
+        let mut place = list.last();
         // SAFETY: the caller's contract; listed runs have valid records under the source's lock.
         unsafe {
             for _ in 0..STEPS {
@@ -55,8 +78,8 @@ impl Ages {
                 place = List::<ByTime>::before(place);
             }
             match place {
-                Unit::NONE => self.0.push_front(unit),
-                place => self.0.insert_after(place, unit),
+                Unit::NONE => list.push_front(unit),
+                place => list.insert_after(place, unit),
             }
         }
     }
@@ -67,7 +90,7 @@ impl Ages {
     /// As for [`add`](Ages::add); `twin` is listed.
     pub unsafe fn add_beside(&mut self, twin: Unit, unit: Unit) {
         // SAFETY: the caller's contract.
-        unsafe { self.0.insert_after(twin, unit) };
+        unsafe { self.with(twin).insert_after(twin, unit) };
     }
 
     /// Gives a run the place of another.
@@ -76,7 +99,7 @@ impl Ages {
     /// `old` is listed; `new` is `old`, or the caller's and not listed.
     pub unsafe fn replace(&mut self, old: Unit, new: Unit) {
         // SAFETY: the caller's contract.
-        unsafe { self.0.replace(old, new) };
+        unsafe { self.with(old).replace(old, new) };
     }
 
     /// Takes a run out.
@@ -85,6 +108,6 @@ impl Ages {
     /// The run is listed.
     pub unsafe fn remove(&mut self, unit: Unit) {
         // SAFETY: the caller's contract.
-        unsafe { self.0.remove(unit) };
+        unsafe { self.with(unit).remove(unit) };
     }
 }

@@ -6,7 +6,7 @@ use crate::map::span_map::MAP;
 use crate::source::huge;
 use crate::source::runs::Known;
 use crate::source::source::{Source, State};
-use allod_os::vm;
+use allod_os::{thread::pause, vm};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// For how long nothing is given back after the system has refused to take it, in milliseconds.
@@ -14,17 +14,25 @@ const REFUSED_FOR: u32 = 60_000;
 /// Refusals in a row after which that is so.
 const MOST_REFUSALS: u32 = 16;
 
+/// How often somebody who needs memory at once waits for what others are giving back,
+const ROUNDS: usize = 4;
+/// and how long at most each time, in milliseconds: one of them may have been stopped in the middle.
+const WAIT_AT_MOST: usize = 50;
+
 impl Source {
     /// Gives the pages of the oldest dirty run, a piece of it (2 MiB, of runs
     /// above 128 MiB a 64th), back to the system when
-    /// it is older than `delay` milliseconds, or puts that off for a part of a huge page. Returns the bytes
+    /// it is older than `delay` milliseconds, or puts that off for a part of a huge page. With a delay of 0
+    /// nothing is put off, and only what the system has just refused is left alone. Returns the bytes
     /// given back, or `None` when there is nothing (yet) to do.
     pub fn purge_oldest(&self, now: u32, delay: u32) -> Option<usize> {
         let (place, unit, units) = {
             let mut locked = self.enter()?;
             let state = locked.state();
-            let (unit, run) = state.runs.oldest()?;
-            if (now.wrapping_sub(run.stamp) as i32) < delay as i32 || state.is_refused(now) {
+            let (unit, run) = state.runs.oldest(now)?;
+            // One that was refused comes first when its time has come.
+            let is_young = !run.refused && (now.wrapping_sub(run.stamp) as i32) < delay as i32;
+            if delay > 0 && (is_young || state.is_refused(now)) {
                 return None;
             }
             let place = state.purging.place()?;
@@ -34,7 +42,8 @@ impl Source {
             state.runs.take_at(unit, units)?;
             if delay > 0 && !run.spared && huge::is_spared(unit, units) {
                 let stamp = now.wrapping_add(delay * (huge::PATIENCE - 1));
-                locked.file_as(unit, Known { units, clean: false, stamp, spared: true });
+                let spared = Known { spared: true, ..Known::freed(units, false, stamp) };
+                locked.file_as(unit, spared);
                 return Some(0);
             }
             state.purging.begin(place, unit, units);
@@ -52,7 +61,8 @@ impl Source {
             state.refusals = if done { 0 } else { state.refusals + 1 };
             let later = now.wrapping_add(REFUSED_FOR);
             state.refused_until = (state.refusals >= MOST_REFUSALS).then_some(later);
-            locked.file(unit, units, done, if done { now } else { later });
+            let stamp = if done { now } else { later };
+            locked.file_as(unit, Known { refused: !done, ..Known::freed(units, done, stamp) });
         }
         if !done {
             return Some(0);
@@ -61,10 +71,46 @@ impl Source {
         Some(units * UNIT)
     }
 
-    /// Gives all dirty runs back: they join clean ones, and may be long enough then.
-    pub fn purge_all(&self) {
+    /// Gives all dirty runs back: they join clean ones, and may be long enough then. What other threads are
+    /// giving back has joined them, too, when this ends. Returns the bytes given back; what others free
+    /// meanwhile does not make it go on for ever.
+    pub fn purge_all(&self) -> usize {
         let now = settings::now();
-        while self.purge_oldest(now, 0).is_some() {}
+        let most = self.stats.dirty_units.load(Relaxed) * UNIT;
+        let mut bytes = 0;
+        for _ in 0..ROUNDS {
+            while bytes < most
+                && let Some(more) = self.purge_oldest(now, 0)
+            {
+                bytes += more;
+            }
+            if !self.wait_for_others() {
+                break;
+            }
+        }
+        bytes
+    }
+
+    /// Waits for other threads that are giving something back now. False when there was none.
+    fn wait_for_others(&self) -> bool {
+        // They need the lock to end that.
+        if self.lock.is_lent_here() {
+            return false;
+        }
+        let under_way = |number: Option<u32>| {
+            let mut locked = self.enter()?;
+            let purging = &locked.state().purging;
+            let number = number.unwrap_or(purging.last());
+            purging.others_until(number).then_some(number)
+        };
+        let Some(last) = under_way(None) else { return false };
+        for _ in 0..WAIT_AT_MOST {
+            pause(1);
+            if under_way(Some(last)).is_none() {
+                break;
+            }
+        }
+        true
     }
 
     /// True while dirty runs wait for their decay.

@@ -14,7 +14,7 @@
 
 use crate::base::layout::{PIECE, UNIT_SHIFT, Unit};
 use crate::base::list::List;
-use crate::map::record::{BySort, Span};
+use crate::map::record::{BySort, Run, Span};
 use crate::map::span_map::MAP;
 use crate::source::ages::{Ages, before, close};
 
@@ -115,6 +115,15 @@ pub struct Known {
     pub stamp: u32,
     /// True when it was due to go back, and was spared for the huge page it is a part of.
     pub spared: bool,
+    /// True when the system has refused to take it.
+    pub refused: bool,
+}
+
+impl Known {
+    /// What has just been freed.
+    pub fn freed(units: usize, clean: bool, stamp: u32) -> Known {
+        Known { units, clean, stamp, spared: false, refused: false }
+    }
 }
 
 /// All free runs.
@@ -132,9 +141,9 @@ unsafe fn known(unit: Unit) -> Known {
     // SAFETY: a filed run has a valid record under the lock.
     unsafe {
         let span = MAP.span(unit);
-        let run = *Span::run(span);
         let units = (*span).units as usize;
-        Known { units, clean: run.clean, stamp: run.stamp, spared: run.spared }
+        let Run { clean, stamp, spared, refused, .. } = *Span::run(span);
+        Known { units, clean, stamp, spared, refused }
     }
 }
 
@@ -187,6 +196,7 @@ impl Runs {
             (*view).clean = run.clean;
             (*view).stamp = run.stamp;
             (*view).spared = run.spared;
+            (*view).refused = run.refused;
             self.files(run.clean).add(unit, run.units);
         }
         if !run.clean {
@@ -223,7 +233,7 @@ impl Runs {
             // SAFETY: a filed run; it leaves its file before the joined one is filed.
             unsafe {
                 let other = known(neighbour);
-                let alike = other.clean == run.clean;
+                let alike = (other.clean, other.refused) == (run.clean, run.refused);
                 if !alike || !run.clean && !close(other.stamp, freed.stamp, decay) {
                     continue;
                 }
@@ -250,7 +260,7 @@ impl Runs {
         unsafe {
             match place {
                 Some(old) => self.ages.replace(old, start),
-                None if !run.clean => self.ages.add(start, run.stamp),
+                None if !run.clean => self.ages.add(start, run.stamp, run.refused),
                 None => {}
             }
             self.file_alone(start, run);
@@ -378,9 +388,9 @@ impl Runs {
         unsafe { (known(run).units >= units).then(|| self.cut(run, units, 1).clean) }
     }
 
-    /// The oldest dirty run.
-    pub fn oldest(&self) -> Option<(Unit, Known)> {
-        let unit = self.ages.oldest()?;
+    /// The dirty run that is to go back first.
+    pub fn oldest(&self, now: u32) -> Option<(Unit, Known)> {
+        let unit = self.ages.oldest(now)?;
         // SAFETY: a filed run.
         Some((unit, unsafe { known(unit) }))
     }

@@ -112,7 +112,7 @@ impl Locked<'_> {
     }
 
     pub(super) fn file(&mut self, unit: Unit, units: usize, clean: bool, stamp: u32) {
-        self.file_as(unit, Known { units, clean, stamp, spared: false });
+        self.file_as(unit, Known::freed(units, clean, stamp));
     }
 
     pub(super) fn file_as(&mut self, unit: Unit, run: Known) {
