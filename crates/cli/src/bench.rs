@@ -42,7 +42,9 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         return say(&list(suite));
     }
     refuse(suite, options)?;
-    let output = Output::open(options, &Sought { suites: suites(suite, options), workload: None })?;
+    let suites = suites(suite, options);
+    let suites: Vec<&str> = suites.iter().map(String::as_str).collect();
+    let output = Output::open(options, &Sought { suites: &suites, workload: None })?;
     let progress = Progress::begin()?;
     let (tables, report) = match suite {
         Suite::Heap(args) => bench_heap::measure(args, &progress)?,
@@ -55,14 +57,15 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
 }
 
 /// The suites in the store that a run of this one has.
-fn suites(suite: &Suite, options: &Options) -> &'static [&'static str] {
-    match suite {
-        Suite::Heap(_) if options.instructions => &[heap::INSTRUCTIONS],
-        Suite::Heap(_) => &[heap::SUITE],
+fn suites(suite: &Suite, options: &Options) -> Vec<String> {
+    let names = match suite {
+        Suite::Heap(_) => &[heap::SUITE][..],
         Suite::Region(_) => &[region::SUITE],
         Suite::Frame(_) => &[frame::SUITE],
         Suite::All(_) => &[heap::SUITE, region::SUITE, frame::SUITE],
-    }
+    };
+    let counted = if options.instructions { "-instructions" } else { "" };
+    names.iter().map(|name| format!("{name}{counted}")).collect()
 }
 
 /// Says early what a suite cannot do.

@@ -124,3 +124,14 @@ fn a_suite_is_held_against_a_file_without_any_store() {
     assert_eq!(old.status.code(), Some(2));
     assert!(stderr(&old).contains("has results only"), "{}", stderr(&old));
 }
+
+#[test]
+fn a_branch_stands_for_a_run_that_counted_instructions_where_these_are_counted() {
+    let store = Scratch::new("counted.sqlite");
+    let suite = ["bench", "frame", "--only", "single-64,allod,bumpalo", "--store", store.name()];
+    assert!(run(&[&suite[..], &["--runs", "1"]].concat()).status.success());
+    // What this tree measured by the clock is no run of counted instructions.
+    let output = run(&[&suite[..], &["--instructions", "--against", "HEAD"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    assert!(stderr(&output).contains("no run of frame-instructions at"), "{}", stderr(&output));
+}
