@@ -6,6 +6,7 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-changed=workload");
     say_what_builds();
+    write_settings();
     say_which_peers();
     let workload = [
         "main", "common", "slots", "batches", "medium", "realloc", "threads", "burst", "latency",
@@ -26,6 +27,20 @@ fn main() {
     run(&mut cc).unwrap_or_else(|words| panic!("{words}"));
 }
 
+/// The heap's table of settings. The laboratory itself does not link the heap.
+fn write_settings() {
+    let row = |s: &&allod_heap::settings::Setting| {
+        format!("({:?}, {:?}, {}),\n", s.name, s.values, s.max)
+    };
+    let rows: String = allod_heap::settings::TABLE.iter().map(row).collect();
+    let file = out().join("settings.rs");
+    std::fs::write(file, format!("[{rows}]")).expect("cargo's folder is writable");
+}
+
+fn out() -> PathBuf {
+    PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"))
+}
+
 fn source(name: &str) -> PathBuf {
     Path::new("workload").join(name).with_extension("c")
 }
@@ -35,7 +50,7 @@ fn compiler(name: &str) -> Command {
     let mut build = cc::Build::new();
     build.no_default_flags(true).cargo_metadata(false);
     let mut command = build.get_compiler().to_command();
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(name);
+    let out = out().join(name);
     command.args(["-std=gnu11", "-O2", "-g1", "-fPIC", "-Wall", "-Wextra", "-o"]).arg(out);
     command
 }

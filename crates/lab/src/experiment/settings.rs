@@ -4,9 +4,10 @@ use super::level::Level;
 use crate::names;
 use crate::process::Launch;
 use crate::{files, model::Arm};
-use allod_heap::settings::TABLE;
 use std::time::Duration;
 
+/// Allod's settings, from the heap's own table: the name, what it takes, and the largest value.
+const TABLE: &[(&str, &str, u32)] = &include!(concat!(env!("OUT_DIR"), "/settings.rs"));
 /// What all names of Allod's settings begin with.
 pub const PREFIX: &str = "ALLOD_";
 /// What the names of the switches of a library with the feature `knobs` begin with.
@@ -25,13 +26,13 @@ pub fn check(level: &Level) -> Result<(), String> {
 }
 
 fn setting(name: &str, value: &str) -> Result<(), String> {
-    let Some(setting) = TABLE.iter().find(|s| s.name == name) else {
-        let known: Vec<&str> = TABLE.iter().map(|s| s.name).collect();
+    let Some((_, takes, most)) = TABLE.iter().find(|(known, ..)| *known == name) else {
+        let known: Vec<&str> = TABLE.iter().map(|(name, ..)| *name).collect();
         return Err(names::unknown("setting", name, &known));
     };
     match value.parse::<u32>() {
-        Ok(n) if n <= setting.max => Ok(()),
-        _ => Err(format!("{name}={value}: it takes {}", setting.values)),
+        Ok(n) if n <= *most => Ok(()),
+        _ => Err(format!("{name}={value}: it takes {takes}")),
     }
 }
 
