@@ -59,6 +59,8 @@ struct Surroundings<'a> {
 /// Draws a chart: its axes, and then whatever `paint` does.
 fn draw(around: Surroundings, paint: impl FnOnce(&mut Plot, &Whole)) -> String {
     let mut svg = String::new();
+    // It stands below the middle of the data, and may reach as far to either side as there is room on the right.
+    let widest = f64::from(WIDTH - around.left + around.right);
     let above = if around.names[1].is_empty() { 6 } else { 20 };
     {
         let root = SVGBackend::with_string(&mut svg, (WIDTH, around.height)).into_drawing_area();
@@ -76,7 +78,7 @@ fn draw(around: Surroundings, paint: impl FnOnce(&mut Plot, &Whole)) -> String {
             .set_all_tick_mark_size(3)
             .label_style(font(Ink::Muted))
             .axis_desc_style(font(Ink::Muted))
-            .x_desc(cut(around.names[0], f64::from(WIDTH - around.left - around.right)));
+            .x_desc(cut(around.names[0], widest));
         if !around.lines_across {
             mesh.disable_y_mesh();
         }
