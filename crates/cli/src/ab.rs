@@ -14,11 +14,12 @@ use allod_lab::experiment::{Design, Level};
 /// allod ab --a ALLOD_HUGEPAGES=0 --b ALLOD_HUGEPAGES=2 python3 job.py
 #[derive(clap::Args)]
 pub struct Args {
-    /// The first variant; with no words, what nothing is changed in
+    /// The first variant; with no words, what nothing is changed in [default: none: it is needed, but
+    /// for --shipped]
     #[arg(long, value_name = "LEVEL", value_parser = Level::parse)]
     #[arg(required_unless_present_any = ["list", "shipped"], conflicts_with = "shipped")]
     a: Option<Level>,
-    /// The second variant
+    /// The second variant [default: none: it is needed, but for --shipped]
     #[arg(long, value_name = "LEVEL", value_parser = Level::parse)]
     #[arg(required_unless_present_any = ["list", "shipped"], conflicts_with = "shipped")]
     b: Option<Level>,

@@ -22,19 +22,21 @@ use std::time::Duration;
 pub struct Setup {
     #[command(flatten)]
     pub options: Options,
-    /// What all points have in common, in the words of a level
+    /// What all points have in common, in the words of a level [default: nothing]
     #[arg(long, value_name = "LEVEL", value_parser = Level::parse)]
     with: Option<Level>,
-    /// An experiment that comes with Allod; --list names them
+    /// An experiment that comes with Allod; --list names them [default: one of your own]
     #[arg(long, value_name = "NAME", conflicts_with = "program")]
     pub shipped: Option<String>,
     /// The number that the program prints as NAME=NUMBER decides, instead of wall time; less is better
+    /// [default: wall time]
     #[arg(long, value_name = "NAME", requires = "program", conflicts_with = "instructions")]
     result: Option<String>,
     /// The repository that features: and commit: are built of [default: the one of this folder]
     #[arg(long, value_name = "FOLDER")]
     repository: Option<PathBuf>,
-    /// How a commit is built when it is not Allod's: run by sh in its worktree, where the program then is
+    /// How a commit is built when it is not Allod's: run by sh in its worktree, where the program then
+    /// is [default: as Allod is]
     #[arg(long, value_name = "COMMAND", requires = "program")]
     build: Option<String>,
     /// Where builds are kept [default: ~/.cache/allod/builds]
@@ -43,7 +45,8 @@ pub struct Setup {
     /// Remove the builds of this measurement afterwards
     #[arg(long)]
     discard: bool,
-    /// A variable that the program gets, set or passed on (repeatable)
+    /// A variable that the program gets, set or passed on (repeatable) [default: only those that say
+    /// where things are]
     #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
     environment: Vec<(OsString, OsString)>,
     /// When the program counts as hanging

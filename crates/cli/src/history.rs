@@ -20,7 +20,7 @@ pub struct Args {
     store: Option<PathBuf>,
     #[command(flatten)]
     filter: Wanted,
-    /// Write the list, or the whole run, to a file as JSON
+    /// Write the list, or the whole run, to a file as JSON [default: not written]
     #[arg(long, value_name = "FILE", global = true)]
     json: Option<PathBuf>,
 }
@@ -49,22 +49,22 @@ enum Action {
 /// Which runs are listed.
 #[derive(clap::Args)]
 struct Wanted {
-    /// Runs that have results of this suite
+    /// Runs that have results of this suite [default: any]
     #[arg(long, value_name = "NAME")]
     suite: Option<String>,
-    /// Runs that measured this workload
+    /// Runs that measured this workload [default: any]
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
-    /// Runs that measured this subject
+    /// Runs that measured this subject [default: any]
     #[arg(long, value_name = "NAME")]
     subject: Option<String>,
-    /// Runs at this commit
+    /// Runs at this commit [default: any]
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Runs made while this branch was checked out
+    /// Runs made while this branch was checked out [default: any]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// Runs since a day (2026-11-22, UTC) or of the last 90m, 12h, 7d, 2w
+    /// Runs since a day (2026-11-22, UTC) or of the last 90m, 12h, 7d, 2w [default: all]
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<u64>,
 }

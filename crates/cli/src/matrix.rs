@@ -15,7 +15,7 @@ use allod_lab::experiment::{Design, Factor};
 ///              --factor 'helper=ALLOD_BACKGROUND=0|ALLOD_BACKGROUND=1' --only burst-idle,lifo
 #[derive(clap::Args)]
 pub struct Args {
-    /// A factor and its two levels (two to six times)
+    /// A factor and its two levels (two to six times) [default: none: they are needed, but for --shipped]
     #[arg(long = "factor", value_name = "NAME=OFF|ON", value_parser = Factor::parse)]
     #[arg(required_unless_present_any = ["list", "shipped"], conflicts_with = "shipped")]
     factors: Vec<Factor>,

@@ -12,7 +12,7 @@ use std::time::Duration;
 const AGAINST: &str = "\
 Fail when something became worse since an earlier run: the number of a run of the store, a branch (the \
 newest run at its commit), or a report that --json wrote. Exit code 1: worse by more than --threshold. \
-3: it can neither be shown nor ruled out";
+3: it can neither be shown nor ruled out [default: no gate]";
 
 /// What to measure, how long, against what, and where the results go.
 #[derive(clap::Args)]
@@ -60,9 +60,11 @@ pub struct Options {
     #[command(flatten)]
     pub keep: Keep,
     /// Measure only this share of the workloads, such as 2/5; `allod history merge` joins the shares
+    /// [default: all of them]
     #[arg(long, value_name = "NUMBER/SHARES")]
     pub shard: Option<Shard>,
     /// Fail when something became worse since a run, the newest run of a branch's commit, or a report
+    /// [default: no gate]
     #[arg(long, value_name = "RUN|BRANCH|FILE.json", long_help = AGAINST)]
     pub against: Option<String>,
     /// Less work and fewer rounds, for a first look

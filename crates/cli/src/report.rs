@@ -22,19 +22,20 @@ pub struct Args {
     /// Only the scorecard: every subject as a share of the reference, milestones, where most is lost
     #[arg(long)]
     scorecard: bool,
-    /// Write one page with charts that needs no network (- for standard output)
+    /// Write one page with charts that needs no network (- for standard output) [default: not written]
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Write every observation, one per line (- for standard output)
+    /// Write every observation, one per line (- for standard output) [default: not written]
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Print JSON: the report itself, several as a list; the scorecards with --scorecard
     #[arg(long)]
     json: bool,
-    /// Put tables into a Markdown page, between the lines <!-- SUITE table --> and <!-- end of SUITE table -->
+    /// Put tables into a Markdown page, between the lines <!-- SUITE table --> and <!-- end of SUITE
+    /// table --> [default: into none]
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
 }

@@ -38,7 +38,7 @@ struct Build {
     how: How,
     /// The program
     file: PathBuf,
-    /// The executable; by default the program's name without its extension
+    /// The executable [default: the program's name without its extension]
     #[arg(short, value_name = "PROGRAM")]
     output: Option<PathBuf>,
     /// Print the C and stop
@@ -57,7 +57,7 @@ struct How {
     /// Warnings of the C compiler are errors; undefined behaviour ends the program
     #[arg(long)]
     checked: bool,
-    /// Print what a pass gives and stop
+    /// Print what a pass gives and stop [default: none]
     #[arg(long, value_name = "PASS", value_parser = PossibleValuesParser::new(PASSES))]
     dump: Option<String>,
 }
