@@ -54,10 +54,7 @@ fn expand_keeps_what_macros_add_apart_from_what_they_are_given() {
         "expand",
         "(define-syntax my-or (syntax-rules () ((_ a b) (let ((t a)) (if t t b))))) (let ((t 1)) (my-or #f t))",
     );
-    let words: Vec<&str> = shown
-        .split(['(', ')', ' '])
-        .filter(|w| w.starts_with("t."))
-        .collect();
+    let words: Vec<&str> = shown.split(['(', ')', ' ']).filter(|w| w.starts_with("t.")).collect();
     let [outer, inner, test, same, other] = words[..] else { panic!("{shown}") };
     assert!(outer == other && inner == test && test == same && outer != inner, "{shown}");
 }
