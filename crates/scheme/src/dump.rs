@@ -1,8 +1,8 @@
 //! What passes give, as text: `--dump PASS`.
 
 use crate::core::{Const, Expr, Global, Lambda, Program, Var};
-use crate::passes::flow::{Atom, Block, End, Flow, Rhs, Stmt};
 use crate::passes::live::SELF;
+use crate::straight::{Atom, Block, End, Flow, Rhs, Stmt};
 use std::fmt::Write;
 
 fn constant(c: &Const) -> String {

@@ -8,7 +8,7 @@
 //! | [`passes::letrec`] | core | core where `letrec*` binds lambdas only |
 //! | [`passes::assign`] | core | core without assigned locals |
 //! | [`passes::loops`] | core | core with loops |
-//! | [`passes::flow`] | core | straight-line code ([`passes::flow::Flow`]) |
+//! | [`passes::flow`] | core | straight-line code ([`straight`]) |
 //! | [`passes::closure`] | straight-line code | the same with captures |
 //! | [`passes::live`] | straight-line code | the same with roots |
 //! | [`emit`] | straight-line code | C |
@@ -25,6 +25,7 @@ pub mod prims;
 mod rules;
 mod source;
 mod standard;
+pub mod straight;
 mod syntax;
 mod text;
 

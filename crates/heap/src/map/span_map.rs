@@ -27,7 +27,9 @@
 use crate::base::layout::{MAP_BYTES, UNIT, UNIT_SHIFT, Unit};
 use crate::map::bin::Bin;
 use crate::map::record::Span;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
+use core::sync::atomic::{
+    AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence,
+};
 
 /// Where the window is; all zero until the first allocation.
 #[repr(C)]

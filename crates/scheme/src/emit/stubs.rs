@@ -2,8 +2,8 @@
 
 use super::{Emit, GENERIC, REGISTERS, SIGNATURE, c_string};
 use crate::expand::arity;
-use crate::passes::flow::ProcId;
 use crate::prims::Prim;
+use crate::straight::ProcId;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -8,8 +8,8 @@
 //! procedures capture nothing is the greatest solution: all do, until one is found that needs a local that is
 //! no such constant. A procedure finds itself in its own closure.
 
-use super::flow::{Atom, Block, End, Flow, ProcId, Rhs, Stmt};
 use crate::core::Var;
+use crate::straight::{Atom, Block, End, Flow, ProcId, Rhs, Stmt};
 use std::collections::{BTreeSet, HashSet};
 
 /// Fills in `free` of all procedures.

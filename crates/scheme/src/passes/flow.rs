@@ -2,143 +2,15 @@
 //!
 //! ```text
 //! takes  core, after `assign` and `loops`
-//! gives  procedure = clause …            clause = parameters, block
-//!        block = statement … end
-//!        statement = local := R | effect R | closures (local procedure) …
-//!        R = atom | primitive atom … | call atom atom … | global | global := atom | block
-//!        end = return R | if test block block | loops (label parameters block) … block | go label atom …
-//!        atom = local | constant | procedure without captured variables
+//! gives  straight-line code (`straight`)
 //! ```
 //! Arguments are computed from left to right.
 
-use crate::core::{Clause, Const, Expr, Global, Lambda, Program, Var};
+use crate::core::{Clause, Const, Expr, Lambda, Program, Var};
 use crate::expand::arity;
-use crate::prims::Prim;
+use crate::straight::{Atom, Block, Code, End, Flow, Label, Proc, ProcId, Rhs, Stmt};
 use allod_scheme_datum::{Datum, Fault, Node, Place};
-use std::collections::HashMap;
 use std::rc::Rc;
-
-/// A procedure of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ProcId(pub u32);
-
-/// What needs no computation.
-#[derive(Clone, Debug)]
-pub enum Atom {
-    /// A local.
-    Local(Var),
-    /// A constant.
-    Const(Const),
-    /// A global procedure.
-    Proc(ProcId),
-    /// A primitive as a procedure.
-    PrimValue(&'static Prim),
-}
-
-/// What computes one value.
-#[derive(Debug)]
-pub enum Rhs {
-    /// What is there already.
-    Atom(Atom),
-    /// A primitive's work.
-    Prim(&'static Prim, Vec<Atom>, Place),
-    /// A call; of a clause of a procedure, where it is known.
-    Call(Atom, Option<(ProcId, usize)>, Vec<Atom>, Place),
-    /// The value of a global.
-    Global(Global),
-    /// Gives a global a value; `true` for its definition.
-    SetGlobal(Global, Atom, bool),
-    /// A block whose `return` gives the value.
-    Block(Box<Block>),
-}
-
-/// One step.
-#[derive(Debug)]
-pub enum Stmt {
-    /// Names a value; without a name it is not needed. With the locals that are alive afterwards, where
-    /// the value comes from a call.
-    Let(Option<Var>, Rhs, Vec<Var>),
-    /// Makes closures that may capture each other.
-    Closures(Vec<(Var, ProcId)>),
-}
-
-/// How a block ends.
-#[derive(Debug)]
-pub enum End {
-    /// With a value.
-    Return(Rhs),
-    /// With one of two blocks.
-    If(Rhs, Box<Block>, Box<Block>),
-    /// With labels and a block that goes to them.
-    Loops(Vec<Label>, Box<Block>),
-    /// At a label.
-    Go(Var, Vec<Atom>),
-}
-
-/// A place to go to.
-#[derive(Debug)]
-pub struct Label {
-    /// Its name.
-    pub name: Var,
-    /// What it takes.
-    pub params: Vec<Var>,
-    /// What is done there.
-    pub body: Block,
-    /// The locals that are alive there.
-    pub live: Vec<Var>,
-}
-
-/// Steps and an end.
-#[derive(Debug)]
-pub struct Block {
-    /// The steps.
-    pub stmts: Vec<Stmt>,
-    /// The end.
-    pub end: End,
-}
-
-/// One clause of a procedure.
-#[derive(Debug)]
-pub struct Code {
-    /// All parameters; the list of further arguments comes last.
-    pub params: Vec<Var>,
-    /// There is such a list.
-    pub rest: bool,
-    /// What is done.
-    pub body: Block,
-}
-
-/// A procedure.
-#[derive(Debug)]
-pub struct Proc {
-    /// Its name in messages.
-    pub name: Rc<str>,
-    /// Where it stands.
-    pub at: Place,
-    /// One for each number of arguments.
-    pub clauses: Vec<Code>,
-    /// The local it is bound to.
-    pub var: Option<Var>,
-    /// The locals it captures.
-    pub free: Vec<Var>,
-    /// It needs a closure at run time.
-    pub open: bool,
-}
-
-/// A program of straight-line code.
-#[derive(Debug, Default)]
-pub struct Flow {
-    /// All procedures.
-    pub procs: Vec<Proc>,
-    /// The top-level forms.
-    pub tops: Vec<Block>,
-    /// How many of them are the prelude's.
-    pub prelude: usize,
-    /// Locals that are bound to procedures.
-    pub proc_of: HashMap<Var, ProcId>,
-    /// Globals that are procedures, and always have been.
-    pub known: HashMap<Global, ProcId>,
-}
 
 /// What a block's value is for.
 enum Dest {

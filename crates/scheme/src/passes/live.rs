@@ -7,8 +7,8 @@
 //! Those are the roots: a call may move all objects, so they are stored on the stack before it and loaded
 //! after it, and nothing else is. Captured locals are alive as long as the closure itself, [`SELF`].
 
-use super::flow::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
 use crate::core::Var;
+use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The closure of the procedure that runs.

@@ -1,0 +1,155 @@
+//! Blocks, statements and loops as C.
+
+use super::{Dest, Emit, takes_memory};
+use crate::core::Var;
+use crate::straight::{Block, End, Label, ProcId, Rhs, Stmt};
+
+impl Emit<'_> {
+    pub(super) fn block(&mut self, block: &Block, dest: &Dest) {
+        for stmt in &block.stmts {
+            self.stmt(stmt);
+        }
+        match &block.end {
+            End::Return(rhs) => self.give(rhs, dest),
+            End::If(test, then, other) => {
+                let test = self.test(test);
+                self.line(&format!("if ({test}) {{"));
+                self.block(then, dest);
+                self.line("} else {");
+                self.block(other, dest);
+                self.line("}");
+            }
+            End::Loops(labels, body) => self.loops(labels, body, dest),
+            End::Go(label, arguments) => {
+                let arguments = self.atoms(arguments);
+                self.line("{");
+                for (i, argument) in arguments.iter().enumerate() {
+                    self.line(&format!("V n{i} = {argument};"));
+                }
+                for i in 0..arguments.len() {
+                    self.line(&format!("p{}_{i} = n{i};", label.0));
+                }
+                self.line(&format!("goto L{};", label.0));
+                self.line("}");
+            }
+        }
+    }
+
+    /// Parameters of labels are declared around all of the labels, and copied at each turn: what is declared
+    /// inside a turn may be captured by nothing outside it.
+    fn loops(&mut self, labels: &[Label], body: &Block, dest: &Dest) {
+        let end = self.temp();
+        for label in labels {
+            for i in 0..label.params.len() {
+                self.line(&format!("V p{}_{i} SCH_U = 0;", label.name.0));
+            }
+        }
+        self.line("{");
+        self.block(body, dest);
+        self.line("}");
+        let falls = !matches!(dest, Dest::Return);
+        if falls {
+            self.line(&format!("goto {end};"));
+        }
+        for label in labels {
+            self.line(&format!("L{}: {{", label.name.0));
+            for (i, param) in label.params.iter().enumerate() {
+                self.line(&format!("V v{} SCH_U = p{}_{i};", param.0, label.name.0));
+            }
+            if takes_memory(&label.body, self.flow) {
+                let live: Vec<String> = label.live.iter().map(|var| self.home(*var)).collect();
+                self.poll(&live);
+            }
+            self.block(&label.body, dest);
+            self.line("}");
+            if falls {
+                self.line(&format!("goto {end};"));
+            }
+        }
+        if falls {
+            self.line(&format!("{end}:;"));
+        }
+    }
+
+    /// Gives a block's value to where it goes.
+    pub(super) fn give(&mut self, rhs: &Rhs, dest: &Dest) {
+        match (rhs, dest) {
+            (Rhs::Block(block), dest) => self.block(block, dest),
+            (Rhs::Call(operator, known, arguments, _), Dest::Return) => {
+                let call = self.call(operator, *known, arguments, &[]);
+                self.line(&format!("SCH_TAIL {call};"));
+            }
+            (Rhs::Call(operator, known, arguments, _), dest) => {
+                // Nothing is alive after it: a value's last call has been named before.
+                let call = self.call(operator, *known, arguments, &[]);
+                match dest {
+                    Dest::Store(target) => self.line(&format!("{target} = {call};")),
+                    _ => self.line(&format!("(void){call};")),
+                }
+            }
+            (Rhs::Atom(_), Dest::Nowhere) => {}
+            (rhs, Dest::Nowhere) => self.effect(rhs),
+            (rhs, Dest::Return) => {
+                let value = self.value(rhs);
+                self.line(&format!("return {value};"));
+            }
+            (rhs, Dest::Store(target)) => {
+                let value = self.value(rhs);
+                self.line(&format!("{target} = {value};"));
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Closures(all) => self.closures(all),
+            Stmt::Let(var, Rhs::Call(operator, known, arguments, _), live) => {
+                let live: Vec<String> = live.iter().map(|var| self.home(*var)).collect();
+                let target = var.map(|var| format!("V v{} SCH_U = ", var.0));
+                let target = target.unwrap_or_else(|| "(void)".into());
+                // Arguments that have no register lie above what is kept, and are read first.
+                let call = self.call(operator, *known, arguments, &live);
+                for (i, name) in live.iter().enumerate() {
+                    self.line(&format!("sp[{i}] = {name};"));
+                }
+                self.line(&format!("{target}{call};"));
+                for (i, name) in live.iter().enumerate() {
+                    self.line(&format!("{name} = sp[{i}];"));
+                }
+            }
+            Stmt::Let(Some(var), Rhs::Block(block), _) => {
+                let target = format!("v{}", var.0);
+                self.line(&format!("V {target} SCH_U = 0;"));
+                self.line("{");
+                self.block(block, &Dest::Store(target));
+                self.line("}");
+            }
+            Stmt::Let(None, Rhs::Block(block), _) => {
+                self.line("{");
+                self.block(block, &Dest::Nowhere);
+                self.line("}");
+            }
+            Stmt::Let(Some(var), rhs, _) => {
+                let value = self.value(rhs);
+                self.line(&format!("V v{} SCH_U = {value};", var.0));
+            }
+            Stmt::Let(None, rhs, _) => self.effect(rhs),
+        }
+    }
+
+    fn closures(&mut self, all: &[(Var, ProcId)]) {
+        let open: Vec<_> =
+            all.iter().filter(|(_, id)| self.flow.procs[id.0 as usize].open).collect();
+        for (var, id) in &open {
+            let count = self.flow.procs[id.0 as usize].free.len();
+            // Whether it is ever called as a value is known at the end only: `CODE` says it then.
+            self.line(&format!("V v{} SCH_U = sch_closure(CODE{}, {count});", var.0, id.0));
+        }
+        for (var, id) in open {
+            for (i, free) in self.flow.procs[id.0 as usize].free.iter().enumerate() {
+                let value = self.local(*free);
+                self.line(&format!("SCH_CAPTURED(v{}, {i}) = {value};", var.0));
+            }
+        }
+    }
+}

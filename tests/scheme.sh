@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# allod scheme, as it was installed: compiles, keeps, runs, builds.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+export XDG_CACHE_HOME=$work/cache
+allod=$prefix/bin/allod
+cat >"$work/hello.scm" <<'END'
+(import (scheme base) (scheme write) (scheme process-context))
+(display "Hello")
+(for-each (lambda (word) (display " ") (display word)) (cdr (command-line)))
+(newline)
+END
+
+prints() {
+    local expected=$1 found
+    shift
+    found=$("$@") || return
+    printf 'expected: %s\nfound:    %s\n' "$expected" "$found"
+    [ "$found" = "$expected" ]
+}
+
+kept() {
+    [ "$(find "$work/cache/allod/scheme" -type f | wc -l)" -eq 1 ]
+}
+
+alone() {
+    "$allod" scheme build "$work/hello.scm" -o "$work/hello" &&
+        prints "Hello you" "$work/hello" you &&
+        ! readelf -d "$work/hello" | grep -q allod
+}
+
+emits_c() {
+    "$allod" scheme build "$work/hello.scm" --emit-c | grep -q '^#include "scheme.h"'
+}
+
+# ends CODE COMMAND...
+ends() {
+    local code=0
+    "${@:2}" || code=$?
+    [ "$code" -eq "$1" ]
+}
+
+check 'scheme: a program is compiled and run' prints 'Hello big world' "$allod" scheme "$work/hello.scm" big world
+check 'scheme: the second time it is there' prints 'Hello' "$allod" scheme "$work/hello.scm"
+check 'scheme: the cache holds it once' kept
+check 'scheme: by clang' prints 'Hello' "$allod" scheme --cc clang "$work/hello.scm"
+check 'scheme: an executable needs nothing of Allod' alone
+check 'scheme: the C can be seen' emits_c
+echo '(car 1)' >"$work/error.scm"
+check 'scheme: an uncaught error ends with 70' ends 70 "$allod" scheme "$work/error.scm"
+echo '(car' >"$work/fault.scm"
+check 'scheme: a fault of the program ends with 1' ends 1 "$allod" scheme "$work/fault.scm"
+check 'scheme: a wrong option ends with 2' ends 2 "$allod" scheme --no-such-option "$work/hello.scm"
+check 'scheme: a compiler that is not there is named' ends 1 "$allod" scheme --cc no-such-cc "$work/hello.scm"
