@@ -4,6 +4,7 @@ use crate::{Problem, Process};
 use allod_heap::page::{self, BYTES, COUNTER_WORDS, Counters, MAGIC, VERSION, word};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::PathBuf;
 
@@ -11,7 +12,9 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct Watch {
     process: Process,
+    /// By way of the folder, which stays when the process ends.
     path: PathBuf,
+    _folder: File,
     file: File,
     beat: u64,
 }
@@ -24,12 +27,6 @@ impl Watch {
     pub fn open(process: &Process) -> Result<Self, Problem> {
         let name = page::name(process.own_number);
         let name = name.path().to_str().expect("the name is plain");
-        // The folder as the process sees it, which may run in a container.
-        let path = process.path(&format!("root{name}"));
-        let file = make(&path, process.user).or_else(|e| match e.kind() {
-            ErrorKind::AlreadyExists => join(&path, process.user),
-            _ => Err(e),
-        });
         let cannot = |e: io::Error| match process.problem(&e) {
             forbidden @ Problem::Forbidden(..) => forbidden,
             _ => Problem::System(
@@ -37,8 +34,16 @@ impl Watch {
                 e,
             ),
         };
+        // The folder as the process sees it, which may run in a container.
+        let folder = File::open(process.path(&format!("root{}", page::FOLDER))).map_err(cannot)?;
+        let own = name.strip_prefix(page::FOLDER).unwrap_or(name);
+        let path = PathBuf::from(format!("/proc/self/fd/{}{own}", folder.as_raw_fd()));
+        let file = make(&path, process.user).or_else(|e| match e.kind() {
+            ErrorKind::AlreadyExists => join(&path, process.user),
+            _ => Err(e),
+        });
         let file = file.map_err(cannot)?;
-        let mut watch = Self { process: process.clone(), path, file, beat: 0 };
+        let mut watch = Self { process: process.clone(), path, _folder: folder, file, beat: 0 };
         watch.beat();
         Ok(watch)
     }

@@ -202,10 +202,13 @@ fn the_end_of_the_process_ends_the_view() {
     let running = Running::start("", &[]);
     let pty = on_terminal(&["top", &running.holder], &[]);
     pty.shows("heap, large");
+    let page = format!("/dev/shm/allod-live-{}", running.holder);
+    assert!(Path::new(&page).exists());
     drop(running);
     let (status, after) = pty.ends();
     assert_eq!(status.code(), Some(0));
     assert!(after.contains("has ended"), "{after}");
+    assert!(!Path::new(&page).exists(), "the page goes although its process is gone");
 }
 
 #[test]
