@@ -5,7 +5,7 @@
  * time, what malloc locks is what the program uses and not what is reserved, and malloc works
  * within RLIMIT_MEMLOCK.
  *
- * ageing churn | locked | locked-limit */
+ * ageing churn | locked | locked-limit | locked-now */
 #define _GNU_SOURCE
 #include "corner.h"
 #include <grp.h>
@@ -91,19 +91,38 @@ static void locked(void) {
     free_64_mb();
 }
 
-/* As somebody who may lock a few megabytes, of which a quarter is taken. */
-static void locked_within_a_limit(void) {
+/* Becomes somebody who may lock that much at most. */
+static struct rlimit lock_at_most(rlim_t bytes) {
     struct rlimit limit;
-    free(malloc(100));
     CHECK(getrlimit(RLIMIT_MEMLOCK, &limit) == 0);
-    if (limit.rlim_max > 64 * MIB) limit.rlim_max = 64 * MIB;
+    if (limit.rlim_max > bytes) limit.rlim_max = bytes;
     limit.rlim_cur = limit.rlim_max;
-    if (limit.rlim_max < 4 * MIB) skip("too little memory may be locked here");
     CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
     if (geteuid() == 0) {
         CHECK(setgroups(0, NULL) == 0 && setresgid(65534, 65534, 65534) == 0);
         CHECK(setresuid(65534, 65534, 65534) == 0);
     }
+    return limit;
+}
+
+/* What is mapped already, under a limit that a small program keeps. */
+static void locked_now(void) {
+    enum { LIMIT = 8 * MIB };
+    free(malloc(100));
+    if (lock_at_most(LIMIT).rlim_cur < LIMIT) skip("too little memory may be locked here");
+    CHECK(mlockall(MCL_CURRENT) == 0);
+    printf("locked %ld KiB\n", status_kib("VmLck:"));
+    fflush(stdout);
+    CHECK(status_kib("VmLck:") <= LIMIT >> 10);
+    munlockall();
+    free_64_mb();
+}
+
+/* As somebody who may lock a few megabytes, of which a quarter is taken. */
+static void locked_within_a_limit(void) {
+    free(malloc(100));
+    struct rlimit limit = lock_at_most(64 * MIB);
+    if (limit.rlim_max < 4 * MIB) skip("too little memory may be locked here");
     if (mlockall(MCL_FUTURE) != 0) skip("memory may not be locked here");
     size_t each = limit.rlim_cur / 40;
     for (int round = 0; round < 20; round++) {
@@ -124,6 +143,7 @@ int main(int count, char **arguments) {
     if (strcmp(arguments[1], "churn") == 0) churn();
     else if (strcmp(arguments[1], "locked") == 0) locked();
     else if (strcmp(arguments[1], "locked-limit") == 0) locked_within_a_limit();
+    else if (strcmp(arguments[1], "locked-now") == 0) locked_now();
     else return 2;
     return 0;
 }

@@ -39,6 +39,9 @@ B5 1024, B6 2048, B7 4096. Without the feature no trace of the switches is left 
 are unknown.
 
     cargo build --release -p allod-capi --features allod-heap/knobs
+
+`allod matrix` builds such a library itself; `allod matrix --shipped front-caches` asks what the caches of three bands are
+worth, alone and together ([experiments.md](experiments.md#front-caches-band-by-band)).
 ";
 
 fn page() -> String {

@@ -20,7 +20,9 @@ use crate::map::record::Span;
 use crate::map::span_map::MAP;
 use crate::source::huge;
 use allod_os::vm::{self, Refused, Window};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, compiler_fence,
+};
 
 /// Where windows start: at a huge page.
 const ALIGN: usize = 2 << 20;
@@ -162,6 +164,32 @@ impl Frontier {
         self.finish(&opened);
         SPARE_UNITS.store(spare, Relaxed);
         true
+    }
+
+    /// Gives up the spare units of which `taken` says that nobody has them, but for as many as there are where
+    /// addresses are scarce.
+    ///
+    /// # Safety
+    /// Under the source's lock, with no opening under way.
+    pub unsafe fn give_up_spare(&mut self, taken: &AtomicUsize) {
+        let Some(window) = self.reserved() else { return };
+        let all = spare_units();
+        // A handler that interrupts this gets none of those that are about to go.
+        SPARE_UNITS.store(all.min(SPARE_WHERE_SCARCE), Relaxed);
+        compiler_fence(SeqCst);
+        let from = Unit::new(SPARE_WHERE_SCARCE.max(1 + taken.load(Relaxed)));
+        if from.index() < all {
+            // SAFETY: nobody has these units, nor gets them any more.
+            unsafe {
+                MAP.enter(from, all - from.index(), FOREIGN.entry());
+                window.give_up(MAP.address_of(from), MAP.address_of(Unit::new(all)));
+            }
+        }
+    }
+
+    /// The window, while addresses are reserved.
+    pub fn reserved(&self) -> Option<Window> {
+        self.window.filter(|w| w.reserved)
     }
 
     /// Stops reserving address space that is not in use, so that it is not counted as locked. Under the

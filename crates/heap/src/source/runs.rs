@@ -388,6 +388,13 @@ impl Runs {
         unsafe { (known(run).units >= units).then(|| self.cut(run, units, 1).clean) }
     }
 
+    /// Takes a clean run, one of the longest.
+    pub fn take_longest_clean(&mut self) -> Option<(Unit, usize)> {
+        let unit = self.clean.longest()?;
+        // SAFETY: a filed run.
+        Some((unit, unsafe { self.unfile(unit).units }))
+    }
+
     /// The dirty run that is to go back first.
     pub fn oldest(&self, now: u32) -> Option<(Unit, Known)> {
         let unit = self.ages.oldest(now)?;

@@ -6,7 +6,7 @@
 
 use crate::base::layout::{UNIT_SHIFT, Unit, units_for};
 use crate::base::settings;
-use crate::map::bin::FREE;
+use crate::map::bin::{FOREIGN, FREE};
 use crate::map::record::Kind;
 use crate::map::span_map::MAP;
 use crate::source::frontier::{self, Frontier};
@@ -225,14 +225,34 @@ impl Source {
     /// Gives up reserved addresses that are not in use; more are mapped piece by piece from now on.
     pub fn give_up_reservation(&self) {
         // SAFETY: the lock is held, and nobody opens units.
-        self.change_frontier(|frontier| unsafe { frontier.give_up_reservation() });
+        self.change_frontier(|frontier| unsafe {
+            frontier.give_up_spare(&self.spare);
+            frontier.give_up_reservation();
+        });
     }
 
     /// The same, and has pages opened from now on locked in memory if `lock` says so: before
     /// `mlockall`, for which reserved addresses would count.
     pub fn prepare_for_locked_memory(&self, lock: bool) {
         frontier::lock_new_pages(lock);
+        while self.give_up_clean() {}
         self.give_up_reservation();
+    }
+
+    /// Gives up the addresses of a clean run, as if they were somebody else's. False when there is none.
+    fn give_up_clean(&self) -> bool {
+        let Some(mut locked) = self.enter() else { return false };
+        let state = locked.state();
+        let Some(window) = state.frontier.reserved() else { return false };
+        let Some((unit, units)) = state.runs.take_longest_clean() else { return false };
+        drop(locked);
+        // SAFETY: the run is in no list any more; nothing in it is in use. A child that is forked meanwhile
+        // has lost its addresses, too.
+        unsafe {
+            MAP.enter(unit, units, FOREIGN.entry());
+            window.give_up(MAP.address_of(unit), MAP.address_of(unit + units));
+        }
+        true
     }
 
     /// Does something to the frontier that takes system calls, as one who opens units does.
