@@ -54,7 +54,8 @@ struct How {
     /// The C compiler's level of optimisation
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
-    /// Warnings of the C compiler are errors; undefined behaviour ends the program
+    /// For testing the compiler: warnings of the C compiler are errors, undefined behaviour ends the
+    /// program, every safe point moves all that is alive
     #[arg(long)]
     checked: bool,
     /// Print what a pass gives and stop [default: none]

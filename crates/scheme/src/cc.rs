@@ -14,7 +14,8 @@ pub struct Options {
     pub cc: OsString,
     /// Its level of optimisation.
     pub level: u8,
-    /// Every warning of the C compiler is an error, and undefined behaviour ends the program.
+    /// Every warning of the C compiler is an error, undefined behaviour ends the program, and every safe
+    /// point moves all that is alive, so that a root that was forgotten shows.
     pub checked: bool,
     /// The run-time library, `liballod_scheme.a`.
     pub library: PathBuf,
@@ -96,8 +97,16 @@ fn flags(options: &Options) -> Vec<String> {
     flags.push("-foptimize-sibling-calls".into());
     if options.checked {
         flags.extend(
-            ["-Wall", "-Wextra", "-Werror", "-g", "-fsanitize=undefined", "-fno-sanitize-recover"]
-                .map(String::from),
+            [
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-g",
+                "-DSCH_CHECKED",
+                "-fsanitize=undefined",
+                "-fno-sanitize-recover",
+            ]
+            .map(String::from),
         );
     }
     flags

@@ -56,6 +56,7 @@ struct sch_state {
     V *base;                 /* the stack of roots                           */
     uint64_t constants;      /* where constants lie, and how many bytes      */
     uint64_t constant_bytes;
+    uint64_t always;         /* every safe point moves everything            */
 };
 extern struct sch_state sch_rt;
 

@@ -211,6 +211,9 @@ static int sch_main(struct sch_program *program, int argc, char **argv) {
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
     sch_stacks.program = program;
+#ifdef SCH_CHECKED
+    sch_rt.always = sch_rt.poll = 1;
+#endif
     sch_start(program, sch_stacks.roots, argc, argv);
     getcontext(&sch_stacks.here);
     sch_stacks.here.uc_stack.ss_sp = sch_stacks.low;

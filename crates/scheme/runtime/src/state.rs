@@ -23,6 +23,7 @@ pub struct State {
     base: *mut V,
     constants: u64,
     constant_bytes: u64,
+    always: u64,
 }
 
 /// Shared with the program, which reads and writes it in inlined functions.
@@ -35,6 +36,7 @@ pub static mut sch_rt: State = State {
     base: ptr::null_mut(),
     constants: 0,
     constant_bytes: 0,
+    always: 0,
 };
 
 #[repr(C)]
@@ -244,7 +246,7 @@ pub extern "C" fn sch_safe_point(sp: *mut V) {
     unsafe { life::exit(old) };
     let s = state();
     s.region = new;
-    s.poll = 0;
+    s.poll = s.always;
     // SAFETY: the region is open.
     own().held = unsafe { control::accounting(new) }.chunk_bytes;
     own().most = 2 * own().held + LEAST;

@@ -67,11 +67,13 @@ pub fn compile(scratch: &Scratch, name: &str, text: &str, options: &Options) -> 
     program
 }
 
-/// Compiles and runs a program.
+/// Compiles and runs a program, in a folder of its own.
 pub fn run(name: &str, text: &str, options: &Options) -> Output {
     let scratch = Scratch::new(name);
     let program = compile(&scratch, name, text, options);
-    Command::new(program).stdin(Stdio::null()).output().expect("the program starts")
+    let mut command = Command::new(program);
+    command.current_dir(&scratch.0).stdin(Stdio::null());
+    command.output().expect("the program starts")
 }
 
 /// What a program prints, which must end well.
