@@ -168,8 +168,10 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
         built.iter().for_each(|b| builds.discard(b));
     }
     let report = report?;
-    finish(&report, &experiment::tables(&report), results)?;
-    whole(&report)
+    match finish(&report, &experiment::tables(&report), results) {
+        Err(stopped) if report.provenance.stopped => Err(stopped),
+        done => whole(&report).and(done),
+    }
 }
 
 /// The arms of all points, built where they must be.

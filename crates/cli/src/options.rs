@@ -54,7 +54,7 @@ pub struct Options {
     /// Write the results and every single observation to a file as JSON [default: not written]
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write a page with charts of the results
+    /// Write a page with charts of the results [default: not written]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     #[command(flatten)]

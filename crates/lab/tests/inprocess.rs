@@ -157,7 +157,8 @@ fn counted() {
         assert!((2.0..20.0).contains(&once), "a few an addition: {workload} {once}");
         assert!((twice / once - 2.0).abs() < 0.02, "{workload}: {once} {twice}");
     }
-    assert!(count("nothing", "twice") < 0.01, "{}", count("nothing", "twice"));
+    // Two parts an operation, each of which the compiler may make an instruction or two longer here.
+    assert!(count("nothing", "twice") <= 4.0, "{}", count("nothing", "twice"));
 }
 
 fn uncounted() {
