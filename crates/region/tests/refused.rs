@@ -88,6 +88,13 @@ fn take_all() -> Vec<*mut u8> {
 /// Moves or copies with ever more memory until it succeeds; how often it was refused.
 unsafe fn until_done(source: *mut Control, root: Raw, moving: bool) -> usize {
     let whole = snapshot(root);
+    // So that there is enough once all of it is free again.
+    // SAFETY: the caller's structure; the copy is given up at once.
+    unsafe {
+        let enough = life::create();
+        transmigrate::copy(enough, &mut [root]).expect("memory is not limited yet");
+        life::exit(enough);
+    }
     let mut taken = take_all();
     let mut refused = 0;
     // SAFETY: regions are open until their exits; the source is used only while it is whole.
