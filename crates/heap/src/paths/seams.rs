@@ -98,8 +98,9 @@ fn forget_huge(at: usize, len: usize) {
     huge::forget(first, (MAP.unit_of(at + len - 1) + 1) - first);
 }
 
-/// Replaces the pages of a span that were moved in by fresh ones. Returns how many units at its start
-/// read as zero then: 0 where none was moved, and where the system refuses.
+/// Replaces the pages of a span into which others were moved by fresh ones, as far as the block ever
+/// reached. Returns how many units at its start read as zero then: 0 where none was moved, and where the
+/// system refuses.
 ///
 /// # Safety
 /// The span is the caller's, who gives it up.
@@ -111,15 +112,18 @@ pub unsafe fn renew(span: *mut Span) -> usize {
         if count == 0 {
             return 0;
         }
-        // What lies behind the last seam was never moved. A list may reach beyond a block that has shrunk.
-        let first_page = ((*span).start % UNIT) & !(vm::page_size() - 1);
-        let moved = units_for(first_page + seams[count] as usize).min(units);
-        if !renew_units(MAP.unit_of_span(span), moved) {
+        // Behind the last seam nothing was moved, and what was never reached is fresh. A list may reach
+        // beyond a block that has shrunk.
+        let start = (*span).start % UNIT;
+        let first_page = start & !(vm::page_size() - 1);
+        let reached = (start + (*Span::large(span)).most).max(first_page + seams[count] as usize);
+        let old = units_for(reached).min(units);
+        if !renew_units(MAP.unit_of_span(span), old) {
             return 0;
         }
         seams[0] = 0;
         COUNT.fetch_sub(count, Relaxed);
-        moved
+        old
     }
 }
 
