@@ -8,4 +8,7 @@ mod arenas;
 pub mod components;
 pub mod frame;
 pub mod region;
+mod request;
 mod required;
+
+pub use request::Request;

@@ -6,8 +6,9 @@ use crate::output::{Output, finish, say};
 use crate::{bench_frame, bench_heap, bench_region};
 use allod_lab::gate::Sought;
 use allod_lab::heap;
+use allod_lab::inprocess::Bench;
 use allod_lab::model::Report;
-use allod_suites::{frame, region};
+use allod_suites::{Request, frame, region};
 
 /// Run a suite of workloads on every subject found
 #[derive(clap::Subcommand)]
@@ -82,6 +83,33 @@ fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
         }
         Suite::All(_) => Ok(()),
     }
+}
+
+/// What the options ask of a suite within this command, where they leave something open: `baseline` and
+/// `rounds`.
+pub fn request(options: &Options, suite: &'static str, baseline: &str, rounds: usize) -> Request {
+    let again = ["bench", suite].into_iter().chain(options.quick.then_some("--quick"));
+    Request {
+        only: options.only.clone(),
+        baseline: options.baseline.clone().unwrap_or_else(|| baseline.into()),
+        rule: options.rule(rounds),
+        seed: options.seed(),
+        started_with: again.collect(),
+        quick: options.quick,
+        threshold: options.threshold,
+        counting: options.instructions,
+    }
+}
+
+/// Runs a suite within this command, or the share of its workloads that was asked for.
+pub fn run_share(
+    suite: Bench<'static>,
+    options: &Options,
+    progress: &Progress,
+) -> Result<Report, Failure> {
+    let share = options.share(&suite.workloads())?;
+    let suite = suite.only(&share).map_err(Failure::usage)?;
+    Ok(suite.run(|step| progress.step(step))?)
 }
 
 /// A line for each workload: its name and what it does.

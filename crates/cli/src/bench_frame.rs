@@ -1,9 +1,9 @@
 //! `allod bench frame`.
 
-use crate::bench::{Measured, lines};
+use crate::bench::{self, Measured, lines};
 use crate::common::{Failure, Progress};
 use crate::options::Options;
-use allod_suites::frame::{self, Request};
+use allod_suites::frame;
 
 /// Frames: an arena's allocations against other arenas, malloc and Box
 ///
@@ -23,19 +23,8 @@ pub fn list() -> String {
 
 /// Runs what was chosen.
 pub fn measure(options: &Options, progress: &Progress) -> Measured {
-    let request = Request {
-        only: options.only.clone(),
-        baseline: options.baseline.clone().unwrap_or_else(|| "bumpalo".into()),
-        rule: options.rule(15),
-        seed: options.seed(),
-        started_with: vec!["bench", "frame"],
-        sample_ms: if options.quick { 2.0 } else { 5.0 },
-        threshold: options.threshold,
-        counting: options.instructions,
-    };
+    let request = bench::request(options, frame::SUITE, "bumpalo", 15);
     let suite = frame::prepare(&request).map_err(Failure::usage)?;
-    let share = options.share(&suite.workloads())?;
-    let suite = suite.only(&share).map_err(Failure::usage)?;
-    let report = suite.run(|step| progress.step(step))?;
+    let report = bench::run_share(suite, options, progress)?;
     Ok((frame::tables(&request, &report), report))
 }

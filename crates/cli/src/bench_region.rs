@@ -1,9 +1,9 @@
 //! `allod bench region`.
 
-use crate::bench::{Measured, lines};
+use crate::bench::{self, Measured, lines};
 use crate::common::{Failure, Progress};
 use crate::options::Options;
-use allod_suites::region::{self, Request};
+use allod_suites::region;
 
 /// Regions: typed allocation, transmigration, splicing, tethers
 ///
@@ -23,22 +23,8 @@ pub fn list() -> String {
 
 /// Runs what was chosen.
 pub fn measure(options: &Options, progress: &Progress) -> Measured {
-    let request = Request {
-        only: options.only.clone(),
-        baseline: options.baseline.clone().unwrap_or_else(|| "typed".into()),
-        rule: options.rule(10),
-        seed: options.seed(),
-        started_with: match options.quick {
-            true => vec!["bench", "region", "--quick"],
-            false => vec!["bench", "region"],
-        },
-        quick: options.quick,
-        threshold: options.threshold,
-        counting: options.instructions,
-    };
+    let request = bench::request(options, region::SUITE, "typed", 10);
     let suite = region::prepare(&request).map_err(Failure::usage)?;
-    let share = options.share(&suite.workloads())?;
-    let suite = suite.only(&share).map_err(Failure::usage)?;
-    let report = suite.run(|step| progress.step(step))?;
+    let report = bench::run_share(suite, options, progress)?;
     Ok((region::tables(&request, &report), report))
 }

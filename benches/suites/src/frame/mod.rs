@@ -19,12 +19,10 @@ mod workloads;
 pub use workloads::WORKLOADS;
 
 use crate::arenas::ARENAS;
-use crate::{components, required};
-use allod_lab::driver::Rule;
+use crate::{Request, components, required};
 use allod_lab::heap::QUANTILES;
 use allod_lab::inprocess::{Bench, instructions_suite};
 use allod_lab::model::Report;
-use allod_lab::names;
 use allod_lab::stats::FEWEST;
 use allod_lab::suite_table::SuiteTable;
 use suite::suite;
@@ -41,27 +39,6 @@ pub const ONE_WORD: &[&str] = &["single-1k", "single-4k", "single-64k"];
 
 /// Allod's frames with the features that count: statistics, tags, budgets, behaviour.
 pub const FULL: &str = "full";
-
-/// What to measure.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The workloads and subjects, all for none.
-    pub only: Vec<String>,
-    /// The subject the others are compared with.
-    pub baseline: String,
-    /// When a workload has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the subjects is drawn from.
-    pub seed: u64,
-    /// The arguments with which this program comes to the suite when it is started again.
-    pub started_with: Vec<&'static str>,
-    /// Least time of one sample in milliseconds.
-    pub sample_ms: f64,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
-    /// Whether instructions are counted instead of time.
-    pub counting: bool,
-}
 
 /// The subjects' names, in the order of the tables.
 pub const SUBJECTS: [&str; 12] = [
@@ -84,16 +61,8 @@ pub const SUBJECTS: [&str; 12] = [
 /// # Errors
 /// Names an unknown workload or subject, and those that exist.
 pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
-    names::all_known("subject", std::slice::from_ref(&request.baseline), &SUBJECTS)?;
-    let suite = suite().baseline(&request.baseline).only(&request.only)?;
-    Ok(suite
-        .rule(request.rule)
-        .seed(request.seed)
-        .started_with(&request.started_with)
-        .sample_ms(request.sample_ms)
-        .threshold(request.threshold)
-        .extremes(ONE_WORD)
-        .counting(request.counting))
+    let sample_ms = if request.quick { 2.0 } else { 5.0 };
+    Ok(request.apply(suite())?.sample_ms(sample_ms).extremes(ONE_WORD))
 }
 
 /// The tables that `allod bench frame` prints.
@@ -171,6 +140,7 @@ fn latency(all: &SuiteTable) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use allod_lab::driver::Rule;
 
     #[test]
     fn every_subject_of_a_workload_does_the_same_work() {
@@ -208,7 +178,7 @@ mod tests {
             rule: Rule::rounds(1),
             seed: 1,
             started_with: vec![],
-            sample_ms: 1.0,
+            quick: true,
             threshold: 0.01,
             counting: false,
         };

@@ -35,50 +35,18 @@ mod workloads;
 pub use tables::tables;
 pub use workloads::WORKLOADS;
 
-use allod_lab::driver::Rule;
+use crate::Request;
 use allod_lab::inprocess::Bench;
-use allod_lab::names;
 
 /// The suite's name in reports.
 pub const SUITE: &str = "region";
-
-/// What to measure.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The workloads and subjects, all for none.
-    pub only: Vec<String>,
-    /// The subject the others are compared with.
-    pub baseline: String,
-    /// When a workload has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the subjects is drawn from.
-    pub seed: u64,
-    /// The arguments with which this program comes to the suite when it is started again.
-    pub started_with: Vec<&'static str>,
-    /// Whether what needs seconds a call is left out.
-    pub quick: bool,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
-    /// Whether instructions are counted instead of time.
-    pub counting: bool,
-}
 
 /// The suite as it was asked for, to be run.
 ///
 /// # Errors
 /// Names an unknown workload or subject, and the nearest that exists.
 pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
-    let suite = suite(request.quick);
-    let subjects = suite.subjects();
-    let known: Vec<&str> = subjects.iter().map(String::as_str).collect();
-    names::all_known("subject", std::slice::from_ref(&request.baseline), &known)?;
-    let suite = suite.baseline(&request.baseline).only(&request.only)?;
-    Ok(suite
-        .rule(request.rule)
-        .seed(request.seed)
-        .started_with(&request.started_with)
-        .threshold(request.threshold)
-        .counting(request.counting))
+    request.apply(suite(request.quick))
 }
 
 /// The whole suite; `quick` leaves out what needs seconds a call.

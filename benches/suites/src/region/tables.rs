@@ -1,8 +1,8 @@
 //! The tables that `allod bench region` prints.
 
 use super::required::required;
-use super::{Request, SUITE, facts, latency};
-use crate::{components, required as requirements};
+use super::{SUITE, facts, latency};
+use crate::{Request, components, required as requirements};
 use allod_lab::heap::QUANTILES;
 use allod_lab::inprocess::instructions_suite;
 use allod_lab::model::Report;
