@@ -13,7 +13,7 @@
 //! ```
 //! - **Only in large heaps**: while spans hold less than [`FROM`], not counting room to grow, there are none.
 //! - **Only where memory is used densely.** The last pieces of small pages are samples: if of what is in use
-//!   there 3 of 4 pages are resident, the next few pieces are huge, then come samples again. Dirty runs are
+//!   there 3 of 4 pages are resident ([`density`](super::density)), the next few pieces are huge, then come samples again. Dirty runs are
 //!   taken first, so a piece is filled before the next is made.
 //! - **Only while it pays.** Each request is timed, and checked. When the kernel stalls (it compacts memory, or a
 //!   host must find some) or declines, the heap stops asking for a second, then two, four, ..., and for good
@@ -42,8 +42,6 @@ const SPARSE: usize = PIECE / 4;
 
 /// Samples that are kept. The newest is in the making, and not looked at.
 const SAMPLES: usize = 4;
-/// Units in use in the samples without which nothing is concluded: 1 MiB.
-const LEAST_SAMPLED: usize = PIECE / 2;
 /// Units taken in small pages between two looks, after a dense one.
 const LOOK_AFTER: usize = PIECE / 2;
 /// And at most, after many that were not.
@@ -210,26 +208,6 @@ pub fn everywhere() -> bool {
 pub fn advise_opened(at: usize, len: usize) {
     // SAFETY: the frontier has just opened this range of the window.
     unsafe { vm::advise_huge(at, len, everywhere()) };
-}
-
-/// True when what is in use of the samples is resident for the most part.
-///
-/// It may be freed, and given back, at the same moment, and counts as not resident then.
-pub fn are_dense(samples: &Samples) -> bool {
-    let (mut pages, mut resident, mut sampled) = (0, 0, 0);
-    for &piece in samples.iter().filter(|piece| !piece.is_none() && !is_huge(**piece)) {
-        let mut answers = [0; vm::PAGES_ASKED];
-        // SAFETY: the piece was opened, and stays mapped.
-        let told = unsafe { vm::residency(MAP.address_of(piece), PIECE * UNIT, &mut answers) };
-        for (unit, answers) in told.chunks(told.len().div_ceil(PIECE).max(1)).enumerate() {
-            if !is_free(piece + unit) {
-                pages += answers.len();
-                resident += answers.iter().filter(|&&answer| answer & 1 == 1).count();
-                sampled += 1;
-            }
-        }
-    }
-    sampled >= LEAST_SAMPLED && resident * 4 >= pages * 3
 }
 
 /// Makes a piece resident as one huge page.

@@ -17,6 +17,7 @@
 //! | `ages` | dirty runs by age |
 //! | `frontier` | the window of addresses and how far it is open |
 //! | `huge` | which pieces become huge pages, and when one is broken |
+//! | `density` | how much is resident of what is in use |
 //! | `opener` | whose turn it is to open units |
 //! | `purging` | pieces on their way to or from the system |
 //! | `waiting` | spans freed while the lock could not be taken |
@@ -25,6 +26,7 @@
 //! | `returning` | how they go back to the system |
 
 mod ages;
+mod density;
 mod frontier;
 pub mod huge;
 mod opener;

@@ -4,6 +4,7 @@ use crate::base::layout::{PIECE, Unit};
 use crate::base::settings;
 use crate::map::record::Kind;
 use crate::map::span_map::MAP;
+use crate::source::density::are_dense;
 use crate::source::frontier;
 use crate::source::huge::{self, Answer, Plan};
 use crate::source::opener::Turn;
@@ -155,7 +156,7 @@ impl Source {
             Plan::Small => None,
             Plan::Look(samples) => {
                 drop(locked);
-                let dense = huge::are_dense(&samples);
+                let dense = are_dense(&samples);
                 self.enter()?.state().policy.looked(dense, held);
                 Some(Grown::Yes)
             }
