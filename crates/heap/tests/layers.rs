@@ -4,10 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Files of one folder that need one another: a heap is made of what the others keep for it, and they
-/// work on the heap. A new circle wants a better cut, not a new line here.
-const CIRCLES: &[&str] = &["heap/caches.rs heap/counters.rs heap/heap.rs heap/locked.rs"];
-
 /// A source file without its comments and literals.
 struct File {
     folder: String,
@@ -286,7 +282,7 @@ fn no_files_of_a_folder_use_one_another_in_a_circle() {
             circles.insert(circle.join(" "));
         }
     }
-    assert_eq!(circles, CIRCLES.iter().map(|circle| circle.to_string()).collect());
+    assert!(circles.is_empty(), "{circles:?}");
 }
 
 /// Where a gate is needed, a module or an item is chosen; a body reads straight through.

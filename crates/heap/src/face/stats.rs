@@ -2,7 +2,8 @@
 
 use crate::base::class::{CLASSES, Class};
 use crate::base::layout::UNIT_SHIFT;
-use crate::heap::counters::{SlowCounters, counted};
+use crate::heap::counters::SlowCounters;
+use crate::heap::counting::counted;
 use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::mail::parcel::POOL;
 use crate::map::bin::Bin;

@@ -52,16 +52,14 @@ impl SlowCounters {
 
 #[cfg(feature = "stats")]
 mod fast {
-    use crate::base::class::{CLASSES, Class};
-    use crate::heap::heap::Heap;
-    use crate::map::bin::{Bin, heap_and_class};
+    use crate::base::class::CLASSES;
 
     /// Allocations and frees on the fast path, by class.
     #[repr(C)]
     #[derive(Debug)]
     pub struct FastCounters {
-        allocations: [u64; CLASSES],
-        frees: [u64; CLASSES],
+        pub(in crate::heap) allocations: [u64; CLASSES],
+        pub(in crate::heap) frees: [u64; CLASSES],
     }
 
     impl FastCounters {
@@ -76,50 +74,10 @@ mod fast {
             Self::new()
         }
     }
-
-    /// Counts an allocation from a front cache.
-    ///
-    /// # Safety
-    /// `bin` is one of the bins of `h`, which is the caller's.
-    #[inline(always)]
-    pub unsafe fn count_malloc(h: *mut Heap, bin: *const Bin) {
-        // SAFETY: the caller's contract.
-        unsafe { (*h).counters.allocations[heap_and_class(bin).1.index()] += 1 };
-    }
-
-    /// Counts a free into a front cache.
-    ///
-    /// # Safety
-    /// `bin` is a bin of the calling thread's own heap.
-    #[inline(always)]
-    pub unsafe fn count_free(bin: *const Bin) {
-        let (h, class) = heap_and_class(bin);
-        // SAFETY: the caller's contract.
-        unsafe { (*(h as *mut Heap)).counters.frees[class.index()] += 1 };
-    }
-
-    /// Allocations and frees of a class in a heap so far.
-    ///
-    /// # Safety
-    /// `h` is a heap.
-    pub unsafe fn counted(h: *const Heap, class: Class) -> (u64, u64) {
-        // SAFETY: heaps are never freed; each word is written whole by its owner.
-        unsafe {
-            let read = |p: *const u64| p.read_volatile();
-            (
-                read(&raw const (*h).counters.allocations[class.index()]),
-                read(&raw const (*h).counters.frees[class.index()]),
-            )
-        }
-    }
 }
 
 #[cfg(not(feature = "stats"))]
 mod fast {
-    use crate::base::class::Class;
-    use crate::heap::heap::Heap;
-    use crate::map::bin::Bin;
-
     /// Nothing is counted.
     #[derive(Debug, Default)]
     pub struct FastCounters;
@@ -130,28 +88,6 @@ mod fast {
             FastCounters
         }
     }
-
-    /// Counts nothing.
-    ///
-    /// # Safety
-    /// None needed; the signature is that of the counting form.
-    #[inline(always)]
-    pub unsafe fn count_malloc(_: *mut Heap, _: *const Bin) {}
-
-    /// Counts nothing.
-    ///
-    /// # Safety
-    /// None needed; the signature is that of the counting form.
-    #[inline(always)]
-    pub unsafe fn count_free(_: *const Bin) {}
-
-    /// Nothing was counted.
-    ///
-    /// # Safety
-    /// None needed; the signature is that of the counting form.
-    pub unsafe fn counted(_: *const Heap, _: Class) -> (u64, u64) {
-        (0, 0)
-    }
 }
 
-pub use fast::{FastCounters, count_free, count_malloc, counted};
+pub use fast::FastCounters;

@@ -4,9 +4,9 @@ use crate::base::class::{CLASSES, Class, ClassInfo, INFO_CONST, SMALL_ENTRIES};
 use crate::base::knobs;
 use crate::base::layout::UNIT_SHIFT;
 use crate::base::layout::units_for;
-use crate::heap::caches::{CacheState, GROWTH_BUDGET};
-use crate::heap::counters::{FastCounters, SlowCounters};
-use crate::heap::locked::Inside;
+use crate::heap::caches::GROWTH_BUDGET;
+use crate::heap::counters::FastCounters;
+use crate::heap::inside::Inside;
 use crate::heap::stirred::{Mark, Marked, Stirred};
 use crate::mail::inbox::Inbox;
 use crate::mail::lease::Lease;
@@ -14,7 +14,7 @@ use crate::mail::outgoing::Outgoing;
 use crate::mail::spares::Spares;
 use crate::map::bin::{Bin, BinGroup, Bins, bin_offset};
 use crate::map::cache::Cache;
-use crate::slab::{Borrowed, Slabs};
+use crate::slab::Borrowed;
 use crate::source;
 use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
@@ -130,16 +130,7 @@ impl Heap {
                 standing: AtomicU32::new(Standing::Retired as u32),
                 thread_number: AtomicU32::new(0),
                 inbox: Inbox::new(),
-                inside: UnsafeCell::new(Inside {
-                    slabs: Slabs::new(),
-                    caches: [CacheState::new(); CLASSES],
-                    budget: 0,
-                    left_at: 0,
-                    made_before: 0,
-                    made_at: 0,
-                    pending: ptr::null_mut(),
-                    slow: SlowCounters::new(),
-                }),
+                inside: UnsafeCell::new(Inside::new()),
                 mark: Mark::new(),
                 lease: Lease::new(),
                 outgoing: UnsafeCell::new(Outgoing::new()),

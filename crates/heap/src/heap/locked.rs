@@ -1,38 +1,15 @@
-//! What is done with a heap's lock held; what is done with its mail is in `unpack`.
+//! A heap whose lock is held: the value that stands for it, and blocks that go back to their slabs.
 
-use crate::base::class::{CLASSES, Class};
-use crate::heap::caches::CacheState;
-use crate::heap::counters::{self, SlowCounters};
+use crate::base::class::Class;
 use crate::heap::heap::{Heap, STIRRED, Standing};
-use crate::mail::parcel::Parcel;
+use crate::heap::inside::Inside;
 use crate::map::bin::{Bin, heap_and_class};
 use crate::map::cache::Cache;
 use crate::map::misuse::Fault;
 use crate::map::span_map::MAP;
-use crate::slab::{Owner, Slabs};
+use crate::slab::Owner;
 use allod_os::lock::Held;
-use core::ptr;
 use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
-
-/// What a heap's lock guards.
-pub struct Inside {
-    /// Slabs and runs kept near.
-    pub slabs: Slabs,
-    /// How the front caches are used.
-    pub caches: [CacheState; CLASSES],
-    /// Bytes of growth left to the front caches.
-    pub budget: usize,
-    /// Since when the heap has been an orphan with its front caches full; 0 when it is not.
-    pub left_at: u32,
-    /// Slabs made when the last turn of purging came by.
-    pub made_before: u64,
-    /// When a turn last found that there were more.
-    pub made_at: u32,
-    /// Parcels taken out of the inbox and not yet unpacked.
-    pub pending: *mut Parcel,
-    /// Counters of the slow path.
-    pub slow: SlowCounters,
-}
 
 /// A heap whose lock is held. Dropping it releases the lock, and then reports misuse that was found.
 pub struct LockedHeap<'a> {
@@ -120,94 +97,6 @@ impl LockedHeap<'_> {
     pub fn note(&mut self, fault: Option<Fault>) {
         if self.found.0.is_none() {
             self.found.0 = fault;
-        }
-    }
-
-    /// Takes a block of a class whose front cache is empty, and fills the cache. Null when memory is
-    /// out.
-    ///
-    /// # Safety
-    /// The heap's bins are the caller's to change.
-    pub unsafe fn refill(&mut self, class: Class) -> *mut u8 {
-        // SAFETY: the caller's contract.
-        unsafe {
-            self.stir();
-            self.inside().slow.refills += 1;
-            if !(*self.heap).inbox().is_empty() || !self.inside().pending.is_null() {
-                self.receive(class);
-            }
-            let cache = Heap::cache(self.heap, class);
-            let mut block = cache.pop();
-            if block.is_null() {
-                self.adapt_cache(class);
-                block = match cache.cap() {
-                    0 => self.take_one(class),
-                    cap => {
-                        self.fill(class, cache, cap);
-                        cache.pop()
-                    }
-                };
-            }
-            if !block.is_null() {
-                counters::count_malloc(self.heap, cache.bin());
-            }
-            block
-        }
-    }
-
-    /// Fills an empty front cache from the slabs with a batch.
-    unsafe fn fill(&mut self, class: Class, cache: Cache, cap: usize) {
-        let owner = self.owner();
-        // SAFETY: the heap is locked and its bins are the caller's; the batch fits.
-        unsafe {
-            let want = (self.inside().caches[class.index()].batch as usize).clamp(1, cap);
-            let first = cache.entries();
-            let top = first.add(want);
-            let got = self.inside().slabs.take(owner, class, top, want);
-            self.inside().slow.filled_bytes += (got * class.size()) as u64;
-            if got < want {
-                ptr::copy(top.sub(got), first, got);
-            }
-            cache.set_len(got);
-        }
-    }
-
-    /// Takes one block from the slabs, for a class without a front cache.
-    unsafe fn take_one(&mut self, class: Class) -> *mut u8 {
-        let owner = self.owner();
-        let mut one: [*mut u8; 1] = [ptr::null_mut()];
-        // SAFETY: the heap is locked; there is room for one.
-        unsafe { self.inside().slabs.take(owner, class, one.as_mut_ptr().add(1), 1) };
-        one[0]
-    }
-
-    /// Returns the older half of a full front cache to the slabs. Returns the bytes.
-    ///
-    /// # Safety
-    /// The heap's bins are the caller's to change.
-    pub unsafe fn flush(&mut self, class: Class) -> usize {
-        // SAFETY: the caller's contract.
-        unsafe {
-            let cache = Heap::cache(self.heap, class);
-            let (entries, len) = (cache.entries(), cache.len());
-            self.inside().slow.flushes += 1;
-            let state = &mut self.inside().caches[class.index()];
-            let shrink = state.note_flush();
-            let keep = len / if shrink { 4 } else { 2 };
-            let n = len - keep;
-            state.note_flushed(n);
-            // Empty meanwhile: a signal handler that interrupts this, in a forked child at least, must
-            // find no block here that is on its way.
-            cache.set_len(0);
-            compiler_fence(SeqCst);
-            self.give(core::slice::from_raw_parts(entries, n));
-            ptr::copy(entries.add(n), entries, keep);
-            compiler_fence(SeqCst);
-            cache.set_len(keep);
-            if shrink {
-                self.shrink_cache(class);
-            }
-            n * class.size()
         }
     }
 

@@ -17,21 +17,29 @@
 //!
 //! | file | keeps |
 //! | --- | --- |
-//! | `heap` | the heap itself, and the list of all heaps |
-//! | `locked` | what is done with the lock held: refill, flush |
-//! | `unpack` | what is done with the lock held: mail |
-//! | `caches` | how large the front caches are |
+//! | `caches` | how the front caches have been used |
 //! | `counters` | what is counted |
+//! | `inside` | what the lock guards |
+//! | `heap` | the heap itself, and the list of all heaps |
+//! | `counting` | counting on the fast paths |
+//! | `locked` | the lock held |
+//! | `unpack` | with the lock held: mail |
+//! | `resize` | with the lock held: how large the front caches are |
+//! | `refill` | with the lock held: front caches that ran empty or full |
 //! | `post` | sending a parcel |
 //! | `slot` | which heap a thread uses |
 //! | `stirred` | heaps that the purger has to look at |
 
 pub mod caches;
 pub mod counters;
+pub mod counting;
 #[allow(clippy::module_inception)]
 pub mod heap;
+pub mod inside;
 pub mod locked;
 pub mod post;
+mod refill;
+mod resize;
 pub mod slot;
 pub mod stirred;
 mod unpack;

@@ -1,7 +1,7 @@
 //! Allocation where the fast path has nothing.
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
-use crate::heap::counters;
+use crate::heap::counting;
 use crate::heap::heap::{Heap, Standing};
 use crate::heap::locked::LockedHeap;
 use crate::paths::large;
@@ -33,7 +33,7 @@ pub fn malloc_class(class: Class) -> *mut u8 {
             if block.is_null() {
                 return refill(h, class);
             }
-            counters::count_malloc(h, cache.bin());
+            counting::count_malloc(h, cache.bin());
             block
         },
         Here::Shared(_) | Here::Nothing => malloc_elsewhere(class),
@@ -53,7 +53,7 @@ pub unsafe fn malloc_shared(h: *mut Heap, class: Class) -> *mut u8 {
         if block.is_null() {
             return refill_locked(locked, class);
         }
-        counters::count_malloc(h, cache.bin());
+        counting::count_malloc(h, cache.bin());
         block
     }
 }
@@ -171,7 +171,7 @@ fn zeroed_fresh(class: Class) -> Option<*mut u8> {
             return None;
         }
         let block = Heap::enter(h)?.inside().slabs.take_zero(class)?;
-        counters::count_malloc(h, Heap::bin(h, class));
+        counting::count_malloc(h, Heap::bin(h, class));
         Some(block)
     }
 }

@@ -4,7 +4,7 @@
 //! instructions and `free` 18; `tests/fast_path` counts them.
 
 use crate::base::class::{SMALL_ENTRIES, SMALL_LIMIT};
-use crate::heap::counters;
+use crate::heap::counting;
 use crate::heap::heap::Heap;
 use crate::heap::slot::slot;
 #[cfg(target_arch = "x86_64")]
@@ -31,7 +31,7 @@ pub fn malloc_or(size: usize, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
             let block = *top.sub(1);
             if !block.is_null() {
                 lower_top(bin, top);
-                counters::count_malloc(h, bin);
+                counting::count_malloc(h, bin);
                 return block;
             }
         }
@@ -59,7 +59,7 @@ pub unsafe fn free_or(p: *mut u8, slow: impl Fn(*mut u8)) {
         }
         *top = p;
         raise_top(bin);
-        counters::count_free(bin);
+        counting::count_free(bin);
     }
 }
 
@@ -88,7 +88,7 @@ pub unsafe fn free_sized_or(p: *mut u8, size: usize, other: impl Fn(*mut u8)) {
         }
         *top = p;
         raise_top(own);
-        counters::count_free(own);
+        counting::count_free(own);
     }
 }
 

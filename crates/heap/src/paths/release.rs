@@ -1,7 +1,7 @@
 //! `free` where the fast path has nothing.
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
-use crate::heap::counters;
+use crate::heap::counting;
 use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::heap::post;
 use crate::heap::slot::slot;
@@ -76,7 +76,7 @@ unsafe fn free_own(h: *mut Heap, class: Class, p: *mut u8) {
         if cache.newest() == p {
             return misuse("free", p, Misuse::DoubleFree);
         }
-        counters::count_free(cache.bin());
+        counting::count_free(cache.bin());
         if cache.cap() == 0 {
             return free_locked(h, p);
         }
