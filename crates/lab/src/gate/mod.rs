@@ -22,7 +22,6 @@ pub use reference::{Reference, Sought};
 
 use crate::model::Report;
 use crate::stats::Ratio;
-use crate::views::Ratios;
 use pair::Pair;
 
 /// What follows from a row, or from all of them.
@@ -71,8 +70,8 @@ pub struct Gate {
 impl Gate {
     /// Judges a report against an earlier one; `threshold` is the smallest loss that counts.
     pub fn judge(then: &Report, now: &Report, threshold: f64) -> Self {
-        let suites = now.views.iter().filter(|shown| shown.view.ratios == Ratios::RowsAndMean);
-        let suites: Vec<Pair> = suites.map(|shown| Pair::of(shown, then, now)).collect();
+        let pairs = now.views.iter().map(|shown| Pair::of(shown, then, now));
+        let suites: Vec<Pair> = pairs.filter(Pair::is_judged).collect();
         let all: usize = suites.iter().map(Pair::count).sum();
         let mut gate = Self {
             rows: suites.iter().flat_map(|pair| pair.judge(threshold, all)).collect(),

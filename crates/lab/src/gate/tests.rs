@@ -1,11 +1,11 @@
 use super::pair::of_row;
 use super::*;
 use crate::driver::Seen;
-use crate::model::metric::{EXECUTED, PEAK, TIME};
-use crate::model::{ArmRecord, Observation};
+use crate::model::metric::{EXECUTED, EXECUTED_PER_OPERATION, PEAK, TIME};
+use crate::model::{ArmRecord, Metric, Observation};
 use crate::rng::Rng;
 use crate::stats;
-use crate::views::{Against, GEOMETRIC_MEAN, View};
+use crate::views::{Against, GEOMETRIC_MEAN, Ratios, View};
 
 /// A run of twelve rounds of two workloads: `slower` is what Allod takes longer in the first, `wobble` how
 /// much the rounds differ, `machine` how slow it is for all.
@@ -170,6 +170,33 @@ fn another_machine_another_amount_of_work_and_another_baseline_decide_nothing() 
         assert!(gate.obstacles[0].starts_with(words), "{:?}", gate.obstacles);
     }
     assert_eq!(finding(&complete(run(1, 1.0, 0.01, 1.0)), &now), Finding::Regression);
+}
+
+#[test]
+fn a_suite_whose_mean_is_given_without_extreme_rows_is_judged_like_any_other() {
+    for rows in [&["a"][..], &[]] {
+        let extremes = |mut report: Report| {
+            let view = report.views[0].view.clone();
+            report.views[0].view = view.with_extremes(rows);
+            report
+        };
+        let (then, now) = (extremes(run(1, 1.0, 0.01, 1.0)), extremes(run(2, 1.2, 0.01, 1.0)));
+        let gate = Gate::judge(&then, &now, 0.02);
+        assert_eq!((gate.rows.len(), gate.finding()), (3, Finding::Regression), "{rows:?}");
+    }
+}
+
+#[test]
+fn rows_that_have_no_mean_are_judged_only_where_they_are_exact() {
+    let rows_only = |metric: &Metric| {
+        let mut report = run(1, 1.0, 0.01, 1.0);
+        report.observations.iter_mut().for_each(|o| o.metric = metric.clone());
+        let view = View::new("frame-instructions", ["a", "b"], metric);
+        report.views[0].view = View { ratios: Ratios::Rows, ..view };
+        Gate::judge(&report, &report, 0.02)
+    };
+    assert_eq!(rows_only(&EXECUTED_PER_OPERATION).finding(), Finding::Fine);
+    assert_eq!(rows_only(&TIME).obstacles, ["the two runs have no row in common"]);
 }
 
 #[test]
