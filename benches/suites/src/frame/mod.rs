@@ -68,12 +68,12 @@ pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
 /// The tables that `allod bench frame` prints.
 #[must_use]
 pub fn tables(request: &Request, report: &Report) -> String {
-    let suite = if request.counting { instructions_suite(SUITE) } else { SUITE.into() };
+    let suite = if request.terms.counting { instructions_suite(SUITE) } else { SUITE.into() };
     let mut all = SuiteTable::of(report, &suite, &request.baseline);
     all.subjects.sort_by_key(|s| SUBJECTS.iter().position(|known| known == s));
     all.subjects.retain(|s| *s != BARE);
     all.floor = Some(BARE);
-    if request.counting {
+    if request.terms.counting {
         return format!(
             "Instructions an operation, of the parts that are timed otherwise, counted by callgrind in one\n\
              run; * the best of its row.\n\n{}\nTimes fewer than {}.\n\n{}\n{}",
@@ -98,7 +98,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         "Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
          nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
         request.baseline,
-        request.threshold * 100.0,
+        request.terms.threshold * 100.0,
         main.ratios()
     );
     if !apart.workloads.is_empty() {
@@ -110,7 +110,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         );
     }
     text += &latency(&all);
-    text += &required::table(&targets::targets(report), report, request.threshold);
+    text += &required::table(&targets::targets(report), report, request.terms.threshold);
     text + &waste::table() + &components::frame() + &all.losses()
 }
 
@@ -140,7 +140,7 @@ fn latency(all: &SuiteTable) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allod_lab::driver::Rule;
+    use allod_lab::driver::{Rule, Terms};
 
     #[test]
     fn every_subject_of_a_workload_does_the_same_work() {
@@ -175,12 +175,9 @@ mod tests {
         let request = Request {
             only: vec![],
             baseline: "bumpscope".into(),
-            rule: Rule::rounds(1),
-            seed: 1,
+            terms: Terms::of(Rule::rounds(1)),
             started_with: vec![],
             quick: true,
-            threshold: 0.01,
-            counting: false,
         };
         assert!(prepare(&request).err().unwrap().contains("did you mean bump-scope?"));
     }

@@ -14,7 +14,7 @@ use allod_lab::table::{Table, digits, nanoseconds};
 #[must_use]
 pub fn tables(request: &Request, report: &Report) -> String {
     let losses = SuiteTable::of(report, SUITE, &request.baseline).losses();
-    if request.counting {
+    if request.terms.counting {
         return format!(
             "Instructions an operation, of the parts that are timed otherwise, counted by callgrind in one\n\
              run; times fewer than the first subject or the baseline.\n\n{}\n{losses}",
@@ -26,10 +26,10 @@ pub fn tables(request: &Request, report: &Report) -> String {
          the baseline, with + for GO, - for NO-GO and = for EQUIVALENT at ±{} %, nothing where it is\n\
          undecided, as with fewer than {FEWEST} rounds.\n\n{}\n{}{}{}\n{}{losses}",
         report.rounds(),
-        request.threshold * 100.0,
+        request.terms.threshold * 100.0,
         rows(report, SUITE, nanoseconds),
         quantiles(request, report),
-        requirements::table(&required(), report, request.threshold),
+        requirements::table(&required(), report, request.terms.threshold),
         facts::facts(),
         components::region()
     )

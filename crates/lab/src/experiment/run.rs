@@ -5,10 +5,10 @@ use super::matrix::matrices;
 use super::result::{Experiment, FactorRow, PointRow};
 use crate::Step;
 use crate::compare::{Program, command_line};
-use crate::driver::{self, Plan, Rule};
+use crate::driver::{Plan, Terms};
 use crate::heap::{self, Entry};
 use crate::model::{Arm, Metric, Report, Workload, metric};
-use crate::views::{Against, View};
+use crate::views::View;
 
 /// The suite's name in reports.
 pub const SUITE: &str = "experiment";
@@ -38,14 +38,8 @@ pub struct Request<'a> {
     pub arms: &'a [Arm],
     /// What is done at every point.
     pub work: Work<'a>,
-    /// When a workload has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the points is drawn from.
-    pub seed: u64,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
-    /// Whether instructions are counted instead of time.
-    pub counting: bool,
+    /// What is asked of the measurement.
+    pub terms: Terms,
 }
 
 /// Measures all points and computes what the factors do.
@@ -53,7 +47,7 @@ pub struct Request<'a> {
 /// # Errors
 /// When a part of the laboratory is missing; a point's failure is recorded instead.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
-    let Request { design, arms, threshold, .. } = *request;
+    let Request { design, arms, terms, .. } = *request;
     let workloads = request.workloads()?;
     let names: Vec<&str> = workloads.iter().map(|w| w.name.as_str()).collect();
     let metric = request.metric();
@@ -65,20 +59,13 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         baseline: none,
         apart: None,
         watched: metric.clone(),
-        rule: request.rule,
-        seed: request.seed,
-        counting: request.counting,
+        terms,
     };
-    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
-    let against = Against {
-        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
-        baseline: none,
-        apart: None,
-        threshold,
-    };
-    View::new(SUITE, names.iter().copied(), &metric).add_to(&mut report, against);
-    View::peaks(SUITE, names.iter().copied()).add_to(&mut report, against);
-    let matrices = matrices(&report, &design.points, &names, &metric, threshold, request.counting);
+    let mut report = plan.measure(progress)?;
+    let names_of = || names.iter().copied();
+    plan.show(&mut report, [View::new(SUITE, names_of(), &metric), View::peaks(SUITE, names_of())]);
+    let Terms { threshold, counting, .. } = terms;
+    let matrices = matrices(&report, &design.points, &names, &metric, threshold, counting);
     report.experiment = Some(Experiment {
         factors: design.factors.iter().map(FactorRow::of).collect(),
         shared: design.shared.text.clone(),
@@ -102,7 +89,7 @@ fn point(design: &Design, point: usize, arm: &Arm) -> PointRow {
 impl Request<'_> {
     /// What decides.
     fn metric(&self) -> Metric {
-        match (&self.work, self.counting) {
+        match (&self.work, self.terms.counting) {
             (Work::BuiltIn { .. }, false) => metric::TIME,
             (Work::BuiltIn { .. }, true) => metric::EXECUTED_PER_OPERATION,
             (Work::Program(program), false) => program.result.cloned().unwrap_or(metric::WALL),

@@ -7,30 +7,24 @@ use crate::suite_table::SuiteTable;
 
 /// Time, ratios, net time, peak memory, what was given back, latency, and what was lost.
 pub fn tables(request: &Request, report: &Report) -> String {
-    let table = SuiteTable {
-        report,
-        suite: SUITE,
-        workloads: request.workloads.iter().map(|w| w.name).collect(),
-        subjects: request.subjects.iter().map(|s| s.name.as_str()).collect(),
-        baseline: request.baseline,
-        floor: Some(NULL),
-    };
-    if request.counting {
+    let Request { contest, workloads, .. } = request;
+    let table = contest.table(report, SUITE, workloads.iter().map(|w| w.name).collect());
+    if contest.terms.counting {
         let table = SuiteTable { suite: INSTRUCTIONS, ..table };
         return format!(
             "Instructions per operation, the workload's own included, counted by callgrind in one run; *\n\
              the best of its row. The column \"{NULL}\" is what the workload takes without an allocator.\n\n\
              {}\nTimes fewer than {}.\n\n{}\n{}",
             table.counts(),
-            request.baseline,
+            contest.baseline,
             table.ratio_rows(),
             table.losses()
         );
     }
-    let mut text = time_and_ratios(&table, "an operation", request.threshold);
+    let mut text = time_and_ratios(&table, "an operation", contest.terms.threshold);
     text += &format!("Net time: nanoseconds less the null subject's.\n\n{}\n", table.net_time());
     text += &format!("Peak memory: MiB, largest resident set.\n\n{}\n", table.memory());
-    for subject in request.subjects {
+    for subject in contest.subjects {
         let shares = values(&report.observations, "burst-idle", &subject.name, &GIVEN_BACK);
         if !shares.is_empty() {
             let share = (100.0 * median(&shares)).round().max(0.0);
