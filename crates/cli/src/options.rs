@@ -6,6 +6,7 @@ use allod_lab::Shard;
 use allod_lab::driver::{Rule, Terms, fresh_seed};
 use allod_lab::stats::FEWEST;
 use allod_lab::subject::{Candidate, parse_peer};
+use allod_lab::table::counted;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -103,9 +104,10 @@ impl Options {
         match share.is_empty() {
             false => Ok(share),
             true => Err(Failure::usage(format!(
-                "--shard {shard}: there is nothing left to measure, since whole workloads are shared out \
-                 and there are {} here",
-                workloads.len()
+                "--shard {shard}: there is nothing left to measure, since whole workloads are shared out: \
+                 {} among {}",
+                counted(workloads.len(), "workload"),
+                counted(shard.shares as usize, "share")
             ))),
         }
     }

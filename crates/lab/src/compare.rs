@@ -7,7 +7,7 @@ use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
 use crate::process::{Launch, Output};
 use crate::stats::FEWEST;
 use crate::subject::field;
-use crate::table::{Table, digits, mebibytes};
+use crate::table::{Table, counted as number_of, digits, mebibytes};
 use crate::views::View;
 use std::ffi::OsString;
 use std::path::Path;
@@ -165,11 +165,11 @@ pub fn table(request: &Request, report: &Report) -> String {
     }
     let mut text = format!("{table}\n");
     text += &format!(
-        "Medians of {} interleaved rounds after a warm-up. \"times faster\" compares wall time with {}, \
+        "Medians of {} after a warm-up. \"times faster\" compares wall time with {}, \
          round by round:\nabove 1 is better. GO and NO-GO: beyond ±{} % with the whole interval on \
          that side of 1; EQUIVALENT: the whole\ninterval within that; else UNDECIDED, as with fewer \
          than {FEWEST} rounds.\n",
-        report.rounds(),
+        number_of(report.rounds(), "interleaved round"),
         baseline,
         terms.threshold * 100.0,
     );

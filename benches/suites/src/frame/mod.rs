@@ -22,9 +22,10 @@ use crate::arenas::ARENAS;
 use crate::{Request, components, required};
 use allod_lab::heap::QUANTILES;
 use allod_lab::inprocess::{Bench, instructions_suite};
-use allod_lab::model::Report;
+use allod_lab::model::{Report, Requirement};
 use allod_lab::stats::FEWEST;
 use allod_lab::suite_table::SuiteTable;
+use allod_lab::table::counted;
 use suite::suite;
 
 /// The suite's name in reports.
@@ -65,6 +66,12 @@ pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
     Ok(request.apply(suite())?.sample_ms(sample_ms).extremes(ONE_WORD))
 }
 
+/// What is required of the suite, and what came of it.
+#[must_use]
+pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
+    required::judged(SUITE, targets::targets(report), report, request.terms.threshold)
+}
+
 /// The tables that `allod bench frame` prints.
 #[must_use]
 pub fn tables(request: &Request, report: &Report) -> String {
@@ -85,12 +92,12 @@ pub fn tables(request: &Request, report: &Report) -> String {
     }
     let (apart, main) = split(&all);
     let mut text = format!(
-        "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
+        "Time: nanoseconds an operation, medians of {}; * the best of its row.\n\
          An operation is an allocation with its writes and its share of begin and end; in batch rows\n\
          a batch of {}. \"{FULL}\" is allod with statistics, tags, budgets and the behaviour filter;\n\
          \"{BARE}\" a bare bump of a pointer (in begin-end, two calls). Arenas that are \"aligned\", go\n\
          \"up\" or \"down\" have a minimum alignment. A subject without such a call has no number.\n\n{}\n",
-        report.rounds(),
+        counted(report.rounds(), "interleaved round"),
         work::COUNT,
         main.time()
     );
@@ -110,7 +117,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         );
     }
     text += &latency(&all);
-    text += &required::table(&targets::targets(report), report, request.terms.threshold);
+    text += &required::table(&report.required, request.terms.threshold);
     text + &waste::table() + &components::frame() + &all.losses()
 }
 

@@ -2,6 +2,7 @@
 
 use super::design::Design;
 use super::matrix::matrices;
+use super::point::Points;
 use super::result::{Experiment, FactorRow, PointRow};
 use crate::Step;
 use crate::compare::{Program, command_line};
@@ -75,6 +76,25 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         matrices,
     });
     Ok(report)
+}
+
+impl Experiment {
+    /// The same experiment, its matrices made anew of a report's observations.
+    pub(crate) fn renewed(self, report: &Report) -> Self {
+        let names = |all: &[PointRow]| all.iter().map(|point| point.name.clone()).collect();
+        let points = Points {
+            factors: self.factors.iter().map(|factor| factor.name.clone()).collect(),
+            names: names(&self.points),
+        };
+        let rows = report.views.iter().filter(|shown| shown.view.suite == SUITE);
+        let workloads: Vec<&str> = rows
+            .flat_map(|shown| &shown.view.rows)
+            .map(|(_, workload, _)| workload.as_str())
+            .collect();
+        let counted = self.metric.name == metric::EXECUTED.name;
+        let matrices = matrices(report, &points, &workloads, &self.metric, self.threshold, counted);
+        Self { matrices, ..self }
+    }
 }
 
 fn point(design: &Design, point: usize, arm: &Arm) -> PointRow {

@@ -4,6 +4,7 @@ use super::{GIVEN_BACK, INSTRUCTIONS, LATENCY, NULL, QUANTILES, Request, SUITE};
 use crate::model::{Report, values};
 use crate::stats::{FEWEST, median};
 use crate::suite_table::SuiteTable;
+use crate::table::counted;
 
 /// Time, ratios, net time, peak memory, what was given back, latency, and what was lost.
 pub fn tables(request: &Request, report: &Report) -> String {
@@ -41,11 +42,11 @@ pub fn tables(request: &Request, report: &Report) -> String {
 /// The tables of time per `operation` and of what is faster.
 pub(crate) fn time_and_ratios(table: &SuiteTable, operation: &str, threshold: f64) -> String {
     format!(
-        "Time: nanoseconds {operation}, medians of {} interleaved rounds; * the best of its row.\n\
+        "Time: nanoseconds {operation}, medians of {}; * the best of its row.\n\
          The column \"{NULL}\" is what the workload costs without an allocator.\n\n{}\n\
          Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
          nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
-        table.report.rounds(),
+        counted(table.report.rounds(), "interleaved round"),
         table.time(),
         table.baseline,
         threshold * 100.0,
