@@ -1,6 +1,6 @@
 //! What is asked of a suite.
 
-use allod_lab::driver::Rule;
+use allod_lab::driver::Terms;
 use allod_lab::inprocess::Bench;
 use allod_lab::names;
 
@@ -11,18 +11,12 @@ pub struct Request {
     pub only: Vec<String>,
     /// The subject the others are compared with.
     pub baseline: String,
-    /// When a workload has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the subjects is drawn from.
-    pub seed: u64,
+    /// What is asked of the measurement.
+    pub terms: Terms,
     /// The arguments with which this program comes to the suite when it is started again.
     pub started_with: Vec<&'static str>,
     /// Less work: frames take shorter samples, regions leave out what needs seconds per call.
     pub quick: bool,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
-    /// Whether instructions are counted instead of time.
-    pub counting: bool,
 }
 
 impl Request {
@@ -34,10 +28,7 @@ impl Request {
         Ok(suite
             .baseline(&self.baseline)
             .only(&self.only)?
-            .rule(self.rule)
-            .seed(self.seed)
-            .started_with(&self.started_with)
-            .threshold(self.threshold)
-            .counting(self.counting))
+            .terms(self.terms)
+            .started_with(&self.started_with))
     }
 }

@@ -4,7 +4,7 @@
 //! ratios are divided by what is wanted and judged like any others: GO says that it is exceeded, NO-GO
 //! that it is missed, EQUIVALENT that it is met to within the threshold.
 
-use allod_lab::model::{Report, metric, pairs, values};
+use allod_lab::model::{Report, Requirement, metric, pairs, values};
 use allod_lab::stats::{self, FEWEST, Ratio};
 use allod_lab::table::{Table, digits};
 
@@ -85,23 +85,35 @@ impl Required {
     }
 }
 
-/// A line for each requirement whose sides ran.
-pub fn table(all: &[Required], report: &Report, threshold: f64) -> String {
+/// What came of the requirements whose sides ran.
+pub fn judged(
+    suite: &str,
+    all: Vec<Required>,
+    report: &Report,
+    threshold: f64,
+) -> Vec<Requirement> {
+    let judge = |required: Required| {
+        let measured = required.judge(report, threshold)?;
+        let Required { name, wanted, .. } = required;
+        Some(Requirement { suite: suite.into(), name, wanted, measured })
+    };
+    all.into_iter().filter_map(judge).collect()
+}
+
+/// A line for each requirement.
+pub fn table(all: &[Requirement], threshold: f64) -> String {
     let mut table =
         Table::new(["required (times faster)", "wanted", "measured", "95 % interval", "verdict"]);
-    let mut some = false;
-    for required in all {
-        let Some(r) = required.judge(report, threshold) else { continue };
-        some = true;
+    for Requirement { name, wanted, measured, .. } in all {
         table.row([
-            required.name.clone(),
-            digits(required.wanted),
-            digits(r.ratio),
-            format!("{}–{}", digits(r.ci95[0]), digits(r.ci95[1])),
-            r.verdict.word().to_owned(),
+            name.clone(),
+            digits(*wanted),
+            digits(measured.ratio),
+            format!("{}–{}", digits(measured.ci95[0]), digits(measured.ci95[1])),
+            measured.verdict.word().to_owned(),
         ]);
     }
-    if !some {
+    if all.is_empty() {
         return String::new();
     }
     format!(
@@ -175,18 +187,20 @@ mod tests {
     #[test]
     fn what_did_not_run_or_failed_has_no_line() {
         let mut report = report(&[("w", "old", 30.0), ("w", "new", 10.0)]);
-        let all = [
-            Required::within("w", ["old", "new"], 2.0),
-            Required::within("w", ["old", "other"], 2.0),
-        ];
-        let text = table(&all, &report, 0.01);
-        assert!(text.contains("w: new against old") && !text.contains("other"), "{text}");
+        let all = || ["new", "other"].map(|new| Required::within("w", ["old", new], 2.0)).into();
+        let some = judged("s", all(), &report, 0.01);
+        let text = table(&some, 0.01);
+        assert!(
+            some.len() == 1 && text.contains("w: new against old") && !text.contains("other"),
+            "{text}"
+        );
         report.failures.push(Failure {
             suite: "s".into(),
             workload: "w".into(),
             subject: "old".into(),
             reason: "it crashed".into(),
         });
-        assert_eq!(table(&all, &report, 0.01), "");
+        assert_eq!(judged("s", all(), &report, 0.01), []);
+        assert_eq!(table(&[], 0.01), "");
     }
 }

@@ -92,12 +92,9 @@ pub fn request(options: &Options, suite: &'static str, baseline: &str, rounds: u
     Request {
         only: options.only.clone(),
         baseline: options.baseline.clone().unwrap_or_else(|| baseline.into()),
-        rule: options.rule(rounds),
-        seed: options.seed(),
+        terms: options.terms(rounds),
         started_with: again.collect(),
         quick: options.quick,
-        threshold: options.threshold,
-        counting: options.instructions,
     }
 }
 

@@ -25,6 +25,7 @@ pub fn list() -> String {
 pub fn measure(options: &Options, progress: &Progress) -> Measured {
     let request = bench::request(options, frame::SUITE, "bumpalo", 15);
     let suite = frame::prepare(&request).map_err(Failure::usage)?;
-    let report = bench::run_share(suite, options, progress)?;
+    let mut report = bench::run_share(suite, options, progress)?;
+    report.required = frame::required(&request, &report);
     Ok((frame::tables(&request, &report), report))
 }

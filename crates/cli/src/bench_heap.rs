@@ -4,6 +4,7 @@ use crate::bench::{Measured, lines};
 use crate::common::{Failure, Progress, allocators, choose};
 use crate::options::Options;
 use crate::output::legend;
+use allod_lab::Contest;
 use allod_lab::heap::{self, Entry, Request, WORKLOADS};
 use allod_lab::names;
 use allod_lab::subject::{self, Subject};
@@ -50,18 +51,13 @@ fn run(options: &Options, scale: f64, threads: Option<u32>, progress: &Progress)
     let (subjects, baseline) = choose(&all, &names, baseline)?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from).max(2);
     let request = Request {
-        subjects: &subjects,
-        baseline: &baseline,
+        contest: Contest { subjects: &subjects, baseline: &baseline, terms: options.terms(10) },
         workloads: &workloads,
-        rule: options.rule(10),
-        seed: options.seed(),
         scale,
         threads: threads.map_or(processors, |n| n as usize),
-        threshold: options.threshold,
-        counting: options.instructions,
     };
     let report = heap::run(&request, |step| progress.step(step))?;
-    let own = if request.counting { String::new() } else { components::heap() };
+    let own = if options.instructions { String::new() } else { components::heap() };
     let tables = format!("{}\n{own}{}", heap::tables(&request, &report), legend(&subjects));
     Ok((tables, report))
 }

@@ -25,6 +25,7 @@ pub fn list() -> String {
 pub fn measure(options: &Options, progress: &Progress) -> Measured {
     let request = bench::request(options, region::SUITE, "typed", 10);
     let suite = region::prepare(&request).map_err(Failure::usage)?;
-    let report = bench::run_share(suite, options, progress)?;
+    let mut report = bench::run_share(suite, options, progress)?;
+    report.required = region::required(&request, &report);
     Ok((region::tables(&request, &report), report))
 }

@@ -3,6 +3,7 @@
 use crate::common::{Failure, Progress, allocators, choose};
 use crate::options::{Options, time};
 use crate::output::{Output, finish, legend, say};
+use allod_lab::Contest;
 use allod_lab::compare::{self, Request};
 use allod_lab::gate::Sought;
 use allod_lab::program;
@@ -64,15 +65,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let request = Request {
         program: &program,
         arguments: &args.program[1..],
-        subjects: &subjects,
-        baseline: &baseline,
-        rule: options.rule(10),
-        seed: options.seed(),
-        threshold: options.threshold,
+        contest: Contest { subjects: &subjects, baseline: &baseline, terms: options.terms(10) },
         environment: &args.environment,
         limit: Some(args.timeout),
         show_output: args.show_output,
-        counting: options.instructions,
     };
     let workload = Some(compare::command_line(request.program, request.arguments));
     let suite = if options.instructions { compare::INSTRUCTIONS } else { compare::WALL };

@@ -153,15 +153,7 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
             threads: std::thread::available_parallelism().map_or(2, usize::from).max(2),
         },
     };
-    let request = Request {
-        design,
-        arms: &arms,
-        work,
-        rule: options.rule(10),
-        seed: options.seed(),
-        threshold: options.threshold,
-        counting: options.instructions,
-    };
+    let request = Request { design, arms: &arms, work, terms: options.terms(10) };
     let report = experiment::run(&request, |step| progress.step(step));
     drop(progress);
     if let Some(builds) = builds.as_ref().filter(|_| setup.discard) {

@@ -3,9 +3,10 @@
 use crate::common::Failure;
 use crate::keep::Keep;
 use allod_lab::Shard;
-use allod_lab::driver::{Rule, fresh_seed};
+use allod_lab::driver::{Rule, Terms, fresh_seed};
 use allod_lab::stats::FEWEST;
 use allod_lab::subject::{Candidate, parse_peer};
+use allod_lab::table::counted;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -76,20 +77,24 @@ pub struct Options {
 }
 
 impl Options {
-    /// When enough is measured; `rounds` where nothing was said, and the fewest that can decide with
-    /// `--quick`.
-    pub fn rule(&self, rounds: usize) -> Rule {
+    /// What is asked of the measurement; `rounds` where nothing was said of them.
+    pub fn terms(&self, rounds: usize) -> Terms {
+        Terms {
+            rule: self.rule(rounds),
+            seed: self.seed.unwrap_or_else(fresh_seed),
+            threshold: self.threshold,
+            counting: self.instructions,
+        }
+    }
+
+    /// When enough is measured; the fewest rounds that can decide with `--quick`.
+    fn rule(&self, rounds: usize) -> Rule {
         let default = if self.quick { FEWEST } else { rounds };
         let rule = match self.precision {
             Some(precision) => Rule::until(precision, self.max_runs.unwrap_or(100) as usize),
             None => Rule::rounds(self.runs.map_or(default, |n| n as usize)),
         };
         Rule { max_time: self.max_time, ..rule }
-    }
-
-    /// What the order is drawn from.
-    pub fn seed(&self) -> u64 {
-        self.seed.unwrap_or_else(fresh_seed)
     }
 
     /// The workloads that are to be measured of these: all, or a share.
@@ -99,9 +104,10 @@ impl Options {
         match share.is_empty() {
             false => Ok(share),
             true => Err(Failure::usage(format!(
-                "--shard {shard}: there is nothing left to measure, since whole workloads are shared out \
-                 and there are {} here",
-                workloads.len()
+                "--shard {shard}: there is nothing left to measure, since whole workloads are shared out: \
+                 {} among {}",
+                counted(workloads.len(), "workload"),
+                counted(shard.shares as usize, "share")
             ))),
         }
     }

@@ -126,6 +126,7 @@ pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failu
     }
     let mut report = report.clone();
     report.provenance.shard = output.shard;
+    report.gate = output.against.map(|then| Gate::judge(&then, &report, output.threshold));
     say(&format!("{tables}\n{}", notes(&report)))?;
     let page = || {
         let label = format!("allod {}", env!("CARGO_PKG_VERSION"));
@@ -136,7 +137,7 @@ pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failu
         output.html.write(page),
         keep(&report, output.store),
     ];
-    let gate = output.against.map_or(Ok(()), |then| judge(&then, &report, output.threshold));
+    let gate = report.gate.as_ref().map_or(Ok(()), conclude);
     if let Some(why) = all_of(written) {
         return Err(why);
     }
@@ -156,17 +157,16 @@ fn lost(report: &Report) -> Result<(), Failure> {
 }
 
 /// Says what became worse since an earlier run.
-fn judge(then: &Reference, now: &Report, threshold: f64) -> Result<(), Failure> {
-    let gate = Gate::judge(&then.report, now, threshold);
-    say(&format!("\n{}", gate::page(&gate, &then.name, threshold)))?;
-    let exit_code = match gate.finding() {
+fn conclude(gate: &Gate) -> Result<(), Failure> {
+    say(&format!("\n{}", gate::page(gate)))?;
+    let exit_code = match gate.finding {
         Finding::Fine => return Ok(()),
         Finding::Regression => 1,
         Finding::Undecided => 3,
     };
     let message = match exit_code {
-        1 => format!("worse than {}", then.name),
-        _ => format!("whether this is worse than {} is not decided", then.name),
+        1 => format!("worse than {}", gate.against),
+        _ => format!("whether this is worse than {} is not decided", gate.against),
     };
     Err(Failure { exit_code, message })
 }

@@ -3,6 +3,7 @@
 use crate::common::{Failure, Progress, allocators, choose};
 use crate::options::Options;
 use crate::output::{Output, finish, legend, say};
+use allod_lab::Contest;
 use allod_lab::gate::Sought;
 use allod_lab::replay::{self, Replay, Request};
 use allod_lab::subject::SYSTEM;
@@ -36,14 +37,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let replays = Replay::all(&options.share(&args.traces)?, args.verify)?;
     let baseline = options.baseline.as_deref().unwrap_or(SYSTEM);
     let (subjects, baseline) = choose(&allocators(options), &options.only, baseline)?;
-    let request = Request {
-        subjects: &subjects,
-        baseline: &baseline,
-        replays: &replays,
-        rule: options.rule(10),
-        seed: options.seed(),
-        threshold: options.threshold,
-    };
+    let contest = Contest { subjects: &subjects, baseline: &baseline, terms: options.terms(10) };
+    let request = Request { contest, replays: &replays };
     let output = Output::open(options, &Sought { suites: &[replay::SUITE], workload: None })?;
     let progress = Progress::begin()?;
     let report = replay::run(&request, |step| progress.step(step))?;

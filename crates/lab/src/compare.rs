@@ -1,13 +1,14 @@
 //! One program on several allocators: `allod compare`.
 
 use crate::Step;
-use crate::driver::{self, Plan, Rule};
+use crate::contest::Contest;
+use crate::driver::Plan;
 use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
 use crate::process::{Launch, Output};
 use crate::stats::FEWEST;
-use crate::subject::{Subject, field};
-use crate::table::{Table, digits, mebibytes};
-use crate::views::{Against, View};
+use crate::subject::field;
+use crate::table::{Table, counted as number_of, digits, mebibytes};
+use crate::views::View;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -27,24 +28,14 @@ pub struct Request<'a> {
     pub program: &'a Path,
     /// Its arguments.
     pub arguments: &'a [OsString],
-    /// The allocators, the baseline among them.
-    pub subjects: &'a [Subject],
-    /// The name of the subject the others are compared with.
-    pub baseline: &'a str,
-    /// When it has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the subjects is drawn from.
-    pub seed: u64,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
+    /// The allocators, and the terms.
+    pub contest: Contest<'a>,
     /// Variables that the program gets beside those that pass.
     pub environment: &'a [(OsString, OsString)],
     /// When to give the program up.
     pub limit: Option<Duration>,
     /// Whether the program's own output is shown.
     pub show_output: bool,
-    /// Whether instructions are counted instead of time.
-    pub counting: bool,
 }
 
 /// Runs the program on every subject, interleaved.
@@ -54,8 +45,9 @@ pub struct Request<'a> {
 /// # Errors
 /// When the program fails on the baseline, or cannot be started at all.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
-    let with_variables = |s: &Subject| Arm { environment: request.environment.to_vec(), ..s.arm() };
-    let arms: Vec<Arm> = request.subjects.iter().map(with_variables).collect();
+    let Contest { baseline, terms, .. } = request.contest;
+    let mut arms = request.contest.arms();
+    arms.iter_mut().for_each(|arm| arm.environment = request.environment.to_vec());
     let name = command_line(request.program, request.arguments);
     let plan = Plan {
         suite: WALL,
@@ -74,35 +66,28 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
             }),
         }],
         arms: &arms,
-        baseline: request.baseline,
+        baseline,
         apart: None,
         watched: metric::WALL,
-        rule: request.rule,
-        seed: request.seed,
-        counting: request.counting,
+        terms,
     };
-    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
-    if let Some(f) = report.failures.iter().find(|f| f.subject == request.baseline) {
-        let baseline = request.baseline;
+    let mut report = plan.measure(progress)?;
+    if let Some(f) = report.failures.iter().find(|f| f.subject == baseline) {
         return Err(format!(
             "{name} {} on {baseline}, so that there is nothing to compare with",
             f.reason
         ));
     }
-    let against = Against {
-        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
-        baseline: request.baseline,
-        apart: None,
-        threshold: request.threshold,
-    };
     let workload = [name.as_str()];
-    if request.counting {
-        View::new(INSTRUCTIONS, workload, &metric::EXECUTED).add_to(&mut report, against);
-        return Ok(report);
-    }
-    View::new(WALL, workload, &metric::WALL).add_to(&mut report, against);
-    View::peaks(WALL, workload).add_to(&mut report, against);
-    View::new(CPU, workload, &metric::CPU).add_to(&mut report, against);
+    let views = match terms.counting {
+        true => vec![View::new(INSTRUCTIONS, workload, &metric::EXECUTED)],
+        false => vec![
+            View::new(WALL, workload, &metric::WALL),
+            View::peaks(WALL, workload),
+            View::new(CPU, workload, &metric::CPU),
+        ],
+    };
+    plan.show(&mut report, views);
     Ok(report)
 }
 
@@ -161,7 +146,8 @@ pub fn command_line(program: &Path, arguments: &[OsString]) -> String {
 /// The table that `allod compare` prints.
 pub fn table(request: &Request, report: &Report) -> String {
     let workload = command_line(request.program, request.arguments);
-    if request.counting {
+    let Contest { subjects, baseline, terms } = request.contest;
+    if terms.counting {
         return counted(request, report, &workload);
     }
     let mut table = Table::new([
@@ -174,18 +160,18 @@ pub fn table(request: &Request, report: &Report) -> String {
         "95 % interval",
         "verdict",
     ]);
-    for subject in request.subjects {
-        table.row(cells(report, &workload, &subject.name, request.baseline));
+    for subject in subjects {
+        table.row(cells(report, &workload, &subject.name, baseline));
     }
     let mut text = format!("{table}\n");
     text += &format!(
-        "Medians of {} interleaved rounds after a warm-up. \"times faster\" compares wall time with {}, \
+        "Medians of {} after a warm-up. \"times faster\" compares wall time with {}, \
          round by round:\nabove 1 is better. GO and NO-GO: beyond ±{} % with the whole interval on \
          that side of 1; EQUIVALENT: the whole\ninterval within that; else UNDECIDED, as with fewer \
          than {FEWEST} rounds.\n",
-        report.rounds(),
-        request.baseline,
-        request.threshold * 100.0,
+        number_of(report.rounds(), "interleaved round"),
+        baseline,
+        terms.threshold * 100.0,
     );
     for failure in &report.failures {
         text += &format!("{} failed: the program {}.\n", failure.subject, failure.reason);
@@ -194,8 +180,9 @@ pub fn table(request: &Request, report: &Report) -> String {
 }
 
 fn counted(request: &Request, report: &Report, workload: &str) -> String {
+    let Contest { subjects, baseline, .. } = request.contest;
     let mut table = Table::new(["allocator", "million instructions", "times fewer"]);
-    for subject in request.subjects {
+    for subject in subjects {
         let mut line = vec![subject.name.clone()];
         match report.result(INSTRUCTIONS, workload, &subject.name) {
             Some(result) => line.push(digits(result.summary.median / 1e6)),
@@ -203,7 +190,7 @@ fn counted(request: &Request, report: &Report, workload: &str) -> String {
         }
         match report.comparison(INSTRUCTIONS, workload, &subject.name) {
             Some(c) => line.push(format!("{:.3}", c.ratio)),
-            None if subject.name == request.baseline => line.push("1".into()),
+            None if subject.name == baseline => line.push("1".into()),
             None => {}
         }
         table.row(line);
@@ -212,8 +199,7 @@ fn counted(request: &Request, report: &Report, workload: &str) -> String {
     let failed = failures.map(|f| format!("{} failed: the program {}.\n", f.subject, f.reason));
     format!(
         "{table}\nInstructions of the whole process, counted by callgrind in one run; times fewer than on \
-         {}.\n{}",
-        request.baseline,
+         {baseline}.\n{}",
         failed.collect::<String>()
     )
 }

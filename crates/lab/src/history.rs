@@ -1,11 +1,12 @@
 //! What is in a store, as `allod history` shows it.
 
+use crate::experiment;
 use crate::machine::Machine;
 use crate::model::{Provenance, Report};
 use crate::notes::notes;
 use crate::store::{Entry, Merged, RunId};
 use crate::suite_table::SuiteTable;
-use crate::table::Table;
+use crate::table::{Table, counted};
 use crate::tree::Tree;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -87,7 +88,11 @@ pub fn page(run: RunId, report: &Report) -> String {
         }
     }
     for suite in suites {
-        let _ = write!(text, "\n{}", suite_page(report, suite));
+        let tables = match (&report.experiment, suite) {
+            (Some(_), experiment::SUITE) => experiment::tables(report),
+            _ => suite_page(report, suite),
+        };
+        let _ = write!(text, "\n{tables}");
     }
     let failures = report.failures.iter();
     text.extend(failures.map(|f| format!("\n{} lost {}: {}.\n", f.subject, f.workload, f.reason)));
@@ -126,7 +131,10 @@ fn origin(machine: &Machine, p: &Provenance) -> String {
     for (name, value) in [
         ("command", command(&p.command)),
         ("commit", format!("{}{on}{modified}", known(commit))),
-        ("machine", format!("{cpu}, {cores} processors, {} MiB, {arch}", memory_kib / 1024)),
+        (
+            "machine",
+            format!("{cpu}, {}, {} MiB, {arch}", counted(*cores, "processor"), memory_kib / 1024),
+        ),
         (
             "system",
             format!("{os}, huge pages: {}, governor: {}", known(huge_pages), known(governor)),

@@ -44,6 +44,7 @@
 //! - [`driver`] measures: it interleaves the arms, repeats, and stops when enough is known;
 //! - [`stats`] judges: intervals, ratios, verdicts; [`views`] makes results of observations;
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
+//! - a [`Contest`] says which allocators take part, on which [terms](driver::Terms);
 //! - [`compare`] measures any program on every allocator, [`heap`] is a suite of workloads, [`inprocess`]
 //!   makes a suite of any functions;
 //! - [`experiment`] measures every combination of some factors, and says what each does and what they do
@@ -56,6 +57,7 @@
 
 pub mod builds;
 pub mod compare;
+mod contest;
 pub mod driver;
 pub mod experiment;
 pub mod files;
@@ -84,6 +86,7 @@ mod tree;
 mod versions;
 pub mod views;
 
+pub use contest::Contest;
 pub use shard::Shard;
 pub use shown::Shown;
 pub use tree::Tree;

@@ -4,6 +4,7 @@ use crate::model::{Report, metric};
 use crate::process::COUNTERS;
 use crate::stats::FEWEST;
 use crate::suite_table::{CROWDED, crowded};
+use crate::table::counted;
 use std::fmt::Write;
 
 /// Sentences for the end of the tables: too few rounds, a stop, disturbances, what could not be
@@ -15,31 +16,32 @@ pub fn notes(report: &Report) -> String {
     if p.stopped {
         text += "Stopped: this is what was measured until then.\n";
     }
-    let counted = report.observations.iter().any(|o| o.metric.name == metric::EXECUTED.name);
-    if counted {
+    if report.observations.iter().any(|o| o.metric.name == metric::EXECUTED.name) {
         return text;
     }
     if crowded(report).next().is_some() {
         let _ = writeln!(
             text,
-            "{} more threads than this machine's {} processors: they wait for each other.",
+            "{} more threads than this machine's {}: they wait for each other.",
             CROWDED.trim(),
-            report.machine.cores
+            counted(report.machine.cores, "processor")
         );
     }
     if (1..FEWEST).contains(&rounds) {
         let _ = writeln!(
             text,
-            "{rounds} rounds are too few for a verdict: no interval holds with 95 % certainty below \
-             {FEWEST} (--runs {FEWEST})."
+            "{} too few for a verdict: no interval holds with 95 % certainty below {FEWEST} \
+             (--runs {FEWEST}).",
+            are(rounds, "round")
         );
     }
     if p.disturbed_rounds > 0 {
         let kept = p.disturbed_rounds - p.repeated_rounds;
         let _ = writeln!(
             text,
-            "In {} rounds the machine did not run equally fast for all; {} were repeated, {kept} kept.",
-            p.disturbed_rounds, p.repeated_rounds
+            "In {} the machine did not run equally fast for all; {} repeated, {kept} kept.",
+            counted(p.disturbed_rounds, "round"),
+            p.repeated_rounds
         );
     }
     let has = |name: &str| report.observations.iter().any(|o| o.metric.name == name);
@@ -53,6 +55,11 @@ pub fn notes(report: &Report) -> String {
         let _ = writeln!(text, "Order drawn from --seed {}.", p.seed);
     }
     text
+}
+
+/// How many there are, as the beginning of a sentence about them.
+fn are(n: usize, what: &str) -> String {
+    format!("{} {}", counted(n, what), if n == 1 { "is" } else { "are" })
 }
 
 /// Why there are no hardware counters, and what would bring them.
@@ -96,13 +103,25 @@ mod tests {
             "Stopped:",
             "5 rounds are too few for a verdict",
             "In 3 rounds",
-            "2 were repeated, 1 kept",
+            "2 repeated, 1 kept",
             "No hardware counters: not permitted (sysctl kernel.perf_event_paranoid=2",
             "† more threads than this machine's 2 processors",
             "--seed 1",
         ] {
             assert!(text.contains(words), "{words} in {text}");
         }
+    }
+
+    #[test]
+    fn one_is_told_from_several() {
+        let mut report = tests::report(&[("a", "base", &TIME, 4.0)]);
+        report.observations.truncate(1);
+        let against = Against { arms: &["base"], baseline: "base", apart: None, threshold: 0.01 };
+        View::new("heap", ["a"], &TIME).add_to(&mut report, against);
+        report.provenance.disturbed_rounds = 1;
+        let text = notes(&report);
+        assert!(text.contains("1 round is too few for a verdict"), "{text}");
+        assert!(text.contains("In 1 round the machine"), "{text}");
     }
 
     #[test]

@@ -46,6 +46,7 @@ impl FromStr for Shard {
         match text.split_once('/').and_then(read) {
             Some((_, 0)) => Err(format!("{text}: there is one share at least, 1/1")),
             Some((number, shares)) if (1..=shares).contains(&number) => Ok(Self { number, shares }),
+            Some((_, 1)) => Err(format!("{text}: there is one share, 1/1")),
             Some((_, shares)) => {
                 Err(format!("{text}: there are {shares} shares, the first is 1/{shares}"))
             }
@@ -75,6 +76,7 @@ mod tests {
             ("0/5", "the first is 1/5"),
             ("6/5", "there are 5 shares"),
             ("1/0", "at least"),
+            ("2/1", "there is one share, 1/1"),
             ("2", "such as 2/5"),
             ("-1/5", "such as 2/5"),
             ("x/5", "such as 2/5"),

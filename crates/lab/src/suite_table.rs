@@ -90,9 +90,8 @@ impl<'a> SuiteTable<'a> {
         if self.workloads.len() > 1 {
             let name = format!("geometric mean of {} rows", self.rows_of_mean());
             table.row(self.line(&name, mean, mebibytes, true));
-            let peaks = View::peak_suite(self.suite);
             let name = format!("times leaner than {}", self.baseline);
-            table.row(self.ratio_line(&peaks, &name, GEOMETRIC_MEAN));
+            self.mean_lines(&mut table, &View::peak_suite(self.suite), &name, GEOMETRIC_MEAN);
         }
         table
     }
@@ -103,9 +102,9 @@ impl<'a> SuiteTable<'a> {
         let mut table = self.ratio_rows();
         if self.workloads.len() > 1 {
             let name = format!("geometric mean of {} rows", self.rows_of_mean());
-            self.mean_lines(&mut table, &name, GEOMETRIC_MEAN);
+            self.mean_lines(&mut table, self.suite, &name, GEOMETRIC_MEAN);
             for (mean, without) in self.means_without() {
-                self.mean_lines(&mut table, &format!("  without {without}"), mean);
+                self.mean_lines(&mut table, self.suite, &format!("  without {without}"), mean);
             }
         }
         table
@@ -131,10 +130,11 @@ impl<'a> SuiteTable<'a> {
         found
     }
 
-    fn mean_lines(&self, table: &mut Table, name: &str, mean: &str) {
-        table.row(self.ratio_line(self.suite, name, mean));
+    /// A mean of a suite and its interval.
+    fn mean_lines(&self, table: &mut Table, suite: &str, name: &str, mean: &str) {
+        table.row(self.ratio_line(suite, name, mean));
         let interval = |subject: &&str| {
-            let c = self.report.comparison(self.suite, mean, subject);
+            let c = self.report.comparison(suite, mean, subject);
             c.map_or(String::new(), |c| format!("{:.2}–{:.2} ", c.ci95[0], c.ci95[1]))
         };
         let cells = self.subjects.iter().map(interval);
@@ -305,6 +305,23 @@ mod tests {
         let interval = "95 % interval 2.00–2.00";
         let means = ["geometric mean of 3 rows 1 2.00+", "without far 1 2.00+"];
         assert_eq!(lines, [means[0], interval, means[1], interval]);
+    }
+
+    #[test]
+    fn the_mean_of_peak_memory_has_an_interval() {
+        let (time, peak) = (TIME, metric::PEAK);
+        let rows = ["a", "b"].map(|row| {
+            let of = |arm, ns, kib| [(row, arm, &time, ns), (row, arm, &peak, kib)];
+            [of("base", 1.0, 3000.0), of("fast", 1.0, 2000.0)].concat()
+        });
+        let mut report = tests::report(&rows.concat());
+        let against =
+            Against { arms: &["base", "fast"], baseline: "base", apart: None, threshold: 0.01 };
+        View::new("heap", ["a", "b"], &TIME).add_to(&mut report, against);
+        View::peaks("heap", ["a", "b"]).add_to(&mut report, against);
+        let table = SuiteTable::of(&report, "heap", "base").memory().to_string();
+        let lines: Vec<String> = table.lines().rev().take(2).map(squeeze).collect();
+        assert_eq!(lines, ["95 % interval 1.50–1.50", "times leaner than base 1 1.50+"]);
     }
 
     #[test]

@@ -101,6 +101,16 @@ pub fn digits(x: f64) -> String {
     }
 }
 
+/// How many there are of something.
+///
+/// ```
+/// use allod_lab::table::counted;
+/// assert_eq!((counted(1, "round"), counted(6, "round")), ("1 round".into(), "6 rounds".into()));
+/// ```
+pub fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// KiB as MiB.
 pub fn mebibytes(kib: f64) -> String {
     digits(kib / 1024.0)

@@ -1,6 +1,6 @@
 //! What `allod trace` prints.
 
-use crate::table::{Table, digits};
+use crate::table::{Table, counted, digits};
 use allod_trace::census::{Band, Census, Crossing, Total};
 
 /// Rows of a table whose length the program decides.
@@ -57,12 +57,12 @@ fn heading(census: &Census) -> String {
     let mut text = format!("{}\n", census.command.join(" "));
     let seconds = census.duration_ns as f64 / 1e9;
     text += &format!(
-        "{} calls of {} threads in {} s; {} at the peak in {} blocks; {} never freed\n",
-        census.events,
-        census.threads.len(),
+        "{} of {} in {} s; {} at the peak in {}; {} never freed\n",
+        counted(census.events as usize, "call"),
+        counted(census.threads.len(), "thread"),
         digits(seconds),
         bytes(census.peak.bytes),
-        census.peak.blocks,
+        counted(census.peak.blocks as usize, "block"),
         bytes(census.left.bytes),
     );
     if !census.complete {
@@ -70,8 +70,8 @@ fn heading(census: &Census) -> String {
     }
     if census.missed > 0 {
         text += &format!(
-            "{} calls are missing: they interrupted the recorder, as from a signal handler.\n",
-            census.missed
+            "{} missing, made while the recorder was at work, as from a signal handler.\n",
+            counted(census.missed as usize, "call")
         );
     }
     text
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn a_program_of_one_thread_has_no_table_of_threads() {
         let text = page(&census(1));
-        assert!(text.starts_with("demo -x\n2 calls of 1 threads"), "{text}");
+        assert!(text.starts_with("demo -x\n2 calls of 1 thread in"), "{text}");
         assert!(text.contains("65 to 128") && !text.contains("allocated by"), "{text}");
     }
 

@@ -38,6 +38,13 @@ pub enum Ratios {
     RowsAndMeans(Vec<String>),
 }
 
+impl Ratios {
+    /// Whether there is a geometric mean over all rows.
+    pub fn have_mean(&self) -> bool {
+        matches!(self, Self::RowsAndMean | Self::RowsAndMeans(_))
+    }
+}
+
 /// A suite of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {

@@ -1,7 +1,7 @@
 //! In-process suites as they run: this program is started again for each sample, and so has a `main` of
 //! its own.
 
-use allod_lab::driver::Rule;
+use allod_lab::driver::{Rule, Terms};
 use allod_lab::inprocess::{Bench, child_of};
 use allod_lab::model::{Report, metric, values};
 use std::hint::black_box;
@@ -25,6 +25,10 @@ fn main() {
             println!("test {name} ... ok");
         }
     }
+}
+
+fn counting() -> Terms {
+    Terms { counting: true, ..Terms::of(Rule::rounds(1)) }
 }
 
 fn run(bench: Bench) -> Report {
@@ -148,7 +152,7 @@ fn counted() {
             0
         });
     }
-    let report = bench.counting(true).run(|_| {}).expect("the laboratory is whole");
+    let report = bench.terms(counting()).run(|_| {}).expect("the laboratory is whole");
     assert_eq!(report.failures, []);
     let suite = allod_lab::inprocess::instructions_suite(TESTS[6].0);
     let count = |w, s| report.result(&suite, w, s).expect("it was counted").summary.median;
@@ -166,7 +170,7 @@ fn uncounted() {
     bench.add("one", "a", 1, || additions(10));
     bench.add("several", "a", 1, || additions(10));
     bench.uses_threads("several", 2);
-    let report = bench.counting(true).run(|_| {}).expect("the laboratory is whole");
+    let report = bench.terms(counting()).run(|_| {}).expect("the laboratory is whole");
     let counted: Vec<&str> = report.results.iter().map(|r| r.workload.as_str()).collect();
     assert_eq!((counted, report.failures), (vec!["one"], vec![]));
 }

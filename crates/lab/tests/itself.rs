@@ -1,7 +1,8 @@
 //! On the noise of the machine that runs the tests, whatever it does meanwhile: a program against itself
 //! is GO or NO-GO in no more than 5 of 100 trials.
 
-use allod_lab::driver::Rule;
+use allod_lab::Contest;
+use allod_lab::driver::{Rule, Terms};
 use allod_lab::heap::{self, Request, workloads};
 use allod_lab::stats::Verdict;
 use allod_lab::subject::Subject;
@@ -15,19 +16,11 @@ fn a_program_against_itself_is_go_or_no_go_in_at_most_5_of_100_trials() {
     });
     let lifo = workloads(&["lifo".into()]).expect("it is in the suite");
     let wrong = (0..100).filter(|&seed| {
-        let request = Request {
-            subjects: &subjects,
-            baseline: "one",
-            workloads: &lifo,
-            // An exact interval from eight rounds fails in 1 of 128 trials, so that 6 of 100 do not
-            // happen by chance.
-            rule: Rule::rounds(8),
-            seed,
-            scale: 0.0005,
-            threads: 2,
-            threshold: 0.01,
-            counting: false,
-        };
+        // An exact interval from eight rounds fails in 1 of 128 trials, so that 6 of 100 do not
+        // happen by chance.
+        let terms = Terms { seed, ..Terms::of(Rule::rounds(8)) };
+        let contest = Contest { subjects: &subjects, baseline: "one", terms };
+        let request = Request { contest, workloads: &lifo, scale: 0.0005, threads: 2 };
         let report = heap::run(&request, |_| {}).expect("the laboratory is whole");
         let ratio = report.comparison(heap::SUITE, "lifo", "other").expect("both ran");
         matches!(ratio.verdict, Verdict::Go | Verdict::NoGo)

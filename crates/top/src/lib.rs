@@ -4,6 +4,8 @@
 //! the system counts comes from `/proc`. A [`Watch`] asks, a [`View`](view::View) shows.
 
 mod launched;
+#[cfg(test)]
+mod panics;
 mod problem;
 mod process;
 pub mod sample;

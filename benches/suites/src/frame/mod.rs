@@ -22,9 +22,10 @@ use crate::arenas::ARENAS;
 use crate::{Request, components, required};
 use allod_lab::heap::QUANTILES;
 use allod_lab::inprocess::{Bench, instructions_suite};
-use allod_lab::model::Report;
+use allod_lab::model::{Report, Requirement};
 use allod_lab::stats::FEWEST;
 use allod_lab::suite_table::SuiteTable;
+use allod_lab::table::counted;
 use suite::suite;
 
 /// The suite's name in reports.
@@ -65,15 +66,21 @@ pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
     Ok(request.apply(suite())?.sample_ms(sample_ms).extremes(ONE_WORD))
 }
 
+/// What is required of the suite, and what came of it.
+#[must_use]
+pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
+    required::judged(SUITE, targets::targets(report), report, request.terms.threshold)
+}
+
 /// The tables that `allod bench frame` prints.
 #[must_use]
 pub fn tables(request: &Request, report: &Report) -> String {
-    let suite = if request.counting { instructions_suite(SUITE) } else { SUITE.into() };
+    let suite = if request.terms.counting { instructions_suite(SUITE) } else { SUITE.into() };
     let mut all = SuiteTable::of(report, &suite, &request.baseline);
     all.subjects.sort_by_key(|s| SUBJECTS.iter().position(|known| known == s));
     all.subjects.retain(|s| *s != BARE);
     all.floor = Some(BARE);
-    if request.counting {
+    if request.terms.counting {
         return format!(
             "Instructions an operation, of the parts that are timed otherwise, counted by callgrind in one\n\
              run; * the best of its row.\n\n{}\nTimes fewer than {}.\n\n{}\n{}",
@@ -85,12 +92,12 @@ pub fn tables(request: &Request, report: &Report) -> String {
     }
     let (apart, main) = split(&all);
     let mut text = format!(
-        "Time: nanoseconds an operation, medians of {} interleaved rounds; * the best of its row.\n\
+        "Time: nanoseconds an operation, medians of {}; * the best of its row.\n\
          An operation is an allocation with its writes and its share of begin and end; in batch rows\n\
          a batch of {}. \"{FULL}\" is allod with statistics, tags, budgets and the behaviour filter;\n\
          \"{BARE}\" a bare bump of a pointer (in begin-end, two calls). Arenas that are \"aligned\", go\n\
          \"up\" or \"down\" have a minimum alignment. A subject without such a call has no number.\n\n{}\n",
-        report.rounds(),
+        counted(report.rounds(), "interleaved round"),
         work::COUNT,
         main.time()
     );
@@ -98,7 +105,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         "Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
          nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
         request.baseline,
-        request.threshold * 100.0,
+        request.terms.threshold * 100.0,
         main.ratios()
     );
     if !apart.workloads.is_empty() {
@@ -110,7 +117,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         );
     }
     text += &latency(&all);
-    text += &required::table(&targets::targets(report), report, request.threshold);
+    text += &required::table(&report.required, request.terms.threshold);
     text + &waste::table() + &components::frame() + &all.losses()
 }
 
@@ -140,7 +147,7 @@ fn latency(all: &SuiteTable) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allod_lab::driver::Rule;
+    use allod_lab::driver::{Rule, Terms};
 
     #[test]
     fn every_subject_of_a_workload_does_the_same_work() {
@@ -175,12 +182,9 @@ mod tests {
         let request = Request {
             only: vec![],
             baseline: "bumpscope".into(),
-            rule: Rule::rounds(1),
-            seed: 1,
+            terms: Terms::of(Rule::rounds(1)),
             started_with: vec![],
             quick: true,
-            threshold: 0.01,
-            counting: false,
         };
         assert!(prepare(&request).err().unwrap().contains("did you mean bump-scope?"));
     }

@@ -37,6 +37,7 @@ pub use workloads::WORKLOADS;
 
 use crate::Request;
 use allod_lab::inprocess::Bench;
+use allod_lab::model::{Report, Requirement};
 
 /// The suite's name in reports.
 pub const SUITE: &str = "region";
@@ -47,6 +48,12 @@ pub const SUITE: &str = "region";
 /// Names an unknown workload or subject, and the nearest that exists.
 pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
     request.apply(suite(request.quick))
+}
+
+/// What is required of the suite, and what came of it.
+#[must_use]
+pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
+    crate::required::judged(SUITE, required::required(), report, request.terms.threshold)
 }
 
 /// The whole suite; `quick` leaves out what needs seconds a call.

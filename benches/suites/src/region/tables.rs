@@ -1,6 +1,5 @@
 //! The tables that `allod bench region` prints.
 
-use super::required::required;
 use super::{SUITE, facts, latency};
 use crate::{Request, components, required as requirements};
 use allod_lab::heap::QUANTILES;
@@ -8,13 +7,13 @@ use allod_lab::inprocess::instructions_suite;
 use allod_lab::model::Report;
 use allod_lab::stats::FEWEST;
 use allod_lab::suite_table::{CROWDED, SuiteTable, crowded};
-use allod_lab::table::{Table, digits, nanoseconds};
+use allod_lab::table::{Table, counted, digits, nanoseconds};
 
 /// Times and ratios, latency, what is required, bytes, and what was lost.
 #[must_use]
 pub fn tables(request: &Request, report: &Report) -> String {
     let losses = SuiteTable::of(report, SUITE, &request.baseline).losses();
-    if request.counting {
+    if request.terms.counting {
         return format!(
             "Instructions an operation, of the parts that are timed otherwise, counted by callgrind in one\n\
              run; times fewer than the first subject or the baseline.\n\n{}\n{losses}",
@@ -22,14 +21,14 @@ pub fn tables(request: &Request, report: &Report) -> String {
         );
     }
     format!(
-        "Time: nanoseconds an operation, medians of {} interleaved rounds, and how many times faster than\n\
+        "Time: nanoseconds an operation, medians of {}, and how many times faster than\n\
          the baseline, with + for GO, - for NO-GO and = for EQUIVALENT at ±{} %, nothing where it is\n\
          undecided, as with fewer than {FEWEST} rounds.\n\n{}\n{}{}{}\n{}{losses}",
-        report.rounds(),
-        request.threshold * 100.0,
+        counted(report.rounds(), "interleaved round"),
+        request.terms.threshold * 100.0,
         rows(report, SUITE, nanoseconds),
         quantiles(request, report),
-        requirements::table(&required(), report, request.threshold),
+        requirements::table(&report.required, request.terms.threshold),
         facts::facts(),
         components::region()
     )

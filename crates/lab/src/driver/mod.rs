@@ -5,7 +5,7 @@
 //! verdicts are made of them afterwards, by [`views`](crate::views).
 //!
 //! ```
-//! use allod_lab::driver::{run, Plan, Rule};
+//! use allod_lab::driver::{run, Plan, Rule, Terms};
 //! use allod_lab::model::{metric, values, Arm, Outcome, Turn, Work, Workload};
 //!
 //! /// Pretends to take as long as the arm's name.
@@ -29,9 +29,7 @@
 //!     baseline: "long name",
 //!     apart: None,
 //!     watched: metric::TIME,
-//!     rule: Rule::rounds(6),
-//!     seed: 1,
-//!     counting: false,
+//!     terms: Terms::of(Rule::rounds(6)),
 //! };
 //! let seen = run(&plan, |_| {})?;
 //! assert_eq!(values(&seen.observations, "length", "short", &metric::TIME), [5.0; 6]);
@@ -40,13 +38,16 @@
 
 mod noise;
 mod order;
+mod results;
 mod rule;
+mod terms;
 #[cfg(test)]
 mod tests;
 
 pub use noise::Noise;
 pub use order::{Order, fresh_seed};
 pub use rule::Rule;
+pub use terms::Terms;
 
 use crate::Step;
 use crate::model::{
@@ -71,12 +72,8 @@ pub struct Plan<'a> {
     pub apart: Option<&'a str>,
     /// The metric whose ratios the rule watches.
     pub watched: Metric,
-    /// When a workload has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the arms is drawn from.
-    pub seed: u64,
-    /// Whether instructions are counted: once, since they are the same in every run.
-    pub counting: bool,
+    /// How often, in which order, and by which clock.
+    pub terms: Terms,
 }
 
 /// What was seen.
@@ -112,10 +109,10 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Step)) -> Result<Seen, String>
     };
     for (i, workload) in plan.workloads.iter().enumerate() {
         // What is left of the time is shared out evenly among the workloads that are left.
-        let share = plan
-            .rule
-            .max_time
-            .map(|most| most.saturating_sub(begun.elapsed()) / (plan.workloads.len() - i) as u32);
+        let share =
+            plan.terms.rule.max_time.map(|most| {
+                most.saturating_sub(begun.elapsed()) / (plan.workloads.len() - i) as u32
+            });
         driver.measure(workload, share)?;
         if driver.seen.stopped {
             break;
@@ -128,14 +125,15 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Step)) -> Result<Seen, String>
 fn turns(plan: &Plan, workload: &Workload) -> usize {
     let rule = rule_for(plan, workload);
     let rounds = if rule.precision.is_some() { rule.least } else { rule.most };
-    (rounds + usize::from(!plan.counting)) * arms_for(plan, workload).len()
+    (rounds + usize::from(!plan.terms.counting)) * arms_for(plan, workload).len()
 }
 
 fn rule_for(plan: &Plan, workload: &Workload) -> Rule {
-    if plan.counting {
-        return Rule { max_time: plan.rule.max_time, ..Rule::rounds(1) };
+    let rule = plan.terms.rule;
+    if plan.terms.counting {
+        return Rule { max_time: rule.max_time, ..Rule::rounds(1) };
     }
-    workload.most_rounds.map_or(plan.rule, |most| plan.rule.at_most(most))
+    workload.most_rounds.map_or(rule, |most| rule.at_most(most))
 }
 
 fn arms_for<'a>(plan: &Plan<'a>, workload: &Workload) -> Vec<&'a Arm> {
@@ -157,11 +155,11 @@ impl Driver<'_> {
         let begun = Instant::now();
         let rule = rule_for(self.plan, workload);
         let arms = arms_for(self.plan, workload);
-        let mut order = Order::new(self.plan.seed, arms.len());
+        let mut order = Order::new(self.plan.terms.seed, arms.len());
         let (mut noise, mut counted) = (Noise::default(), 0);
         let mut checksum = None;
         // What is counted needs no warm-up.
-        for round in usize::from(self.plan.counting).. {
+        for round in usize::from(self.plan.terms.counting).. {
             let start = self.seen.observations.len();
             let outcomes = self.round(workload, &arms, &mut order, round)?;
             if self.seen.stopped {
@@ -207,7 +205,7 @@ impl Driver<'_> {
                 continue;
             }
             let processor = self.processor.filter(|_| workload.pinned);
-            let counting = self.plan.counting;
+            let counting = self.plan.terms.counting;
             let padding = if counting { 0 } else { padding };
             let turn = Turn { round, position, padding, processor, counting };
             let mut outcome = workload.work.run(arm, &turn)?;
@@ -295,8 +293,8 @@ impl Driver<'_> {
 
     /// How wide the interval is of the ratio that is known worst.
     fn width(&self, workload: &Workload, arms: &[&Arm]) -> f64 {
-        let Plan { baseline, apart, watched, rule, .. } = self.plan;
-        if rule.precision.is_none() {
+        let Plan { baseline, apart, watched, terms, .. } = self.plan;
+        if terms.rule.precision.is_none() {
             return f64::INFINITY;
         }
         let has = |name: &str| arms.iter().any(|arm| arm.name == name);

@@ -33,9 +33,7 @@ fn measure(rule: Rule, workloads: &[Workload], steps: &mut Vec<(usize, usize)>) 
         baseline: "base",
         apart: None,
         watched: TIME,
-        rule,
-        seed: 3,
-        counting: false,
+        terms: Terms { seed: 3, ..Terms::of(rule) },
     };
     run(&plan, |s| steps.push((s.done, s.total))).unwrap()
 }

@@ -2,13 +2,14 @@
 
 use super::design::Design;
 use super::matrix::matrices;
+use super::point::Points;
 use super::result::{Experiment, FactorRow, PointRow};
 use crate::Step;
 use crate::compare::{Program, command_line};
-use crate::driver::{self, Plan, Rule};
+use crate::driver::{Plan, Terms};
 use crate::heap::{self, Entry};
 use crate::model::{Arm, Metric, Report, Workload, metric};
-use crate::views::{Against, View};
+use crate::views::View;
 
 /// The suite's name in reports.
 pub const SUITE: &str = "experiment";
@@ -38,14 +39,8 @@ pub struct Request<'a> {
     pub arms: &'a [Arm],
     /// What is done at every point.
     pub work: Work<'a>,
-    /// When a workload has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the points is drawn from.
-    pub seed: u64,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
-    /// Whether instructions are counted instead of time.
-    pub counting: bool,
+    /// What is asked of the measurement.
+    pub terms: Terms,
 }
 
 /// Measures all points and computes what the factors do.
@@ -53,7 +48,7 @@ pub struct Request<'a> {
 /// # Errors
 /// When a part of the laboratory is missing; a point's failure is recorded instead.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
-    let Request { design, arms, threshold, .. } = *request;
+    let Request { design, arms, terms, .. } = *request;
     let workloads = request.workloads()?;
     let names: Vec<&str> = workloads.iter().map(|w| w.name.as_str()).collect();
     let metric = request.metric();
@@ -65,20 +60,13 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         baseline: none,
         apart: None,
         watched: metric.clone(),
-        rule: request.rule,
-        seed: request.seed,
-        counting: request.counting,
+        terms,
     };
-    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
-    let against = Against {
-        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
-        baseline: none,
-        apart: None,
-        threshold,
-    };
-    View::new(SUITE, names.iter().copied(), &metric).add_to(&mut report, against);
-    View::peaks(SUITE, names.iter().copied()).add_to(&mut report, against);
-    let matrices = matrices(&report, &design.points, &names, &metric, threshold, request.counting);
+    let mut report = plan.measure(progress)?;
+    let names_of = || names.iter().copied();
+    plan.show(&mut report, [View::new(SUITE, names_of(), &metric), View::peaks(SUITE, names_of())]);
+    let Terms { threshold, counting, .. } = terms;
+    let matrices = matrices(&report, &design.points, &names, &metric, threshold, counting);
     report.experiment = Some(Experiment {
         factors: design.factors.iter().map(FactorRow::of).collect(),
         shared: design.shared.text.clone(),
@@ -88,6 +76,25 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         matrices,
     });
     Ok(report)
+}
+
+impl Experiment {
+    /// The same experiment, its matrices made anew of a report's observations.
+    pub(crate) fn renewed(self, report: &Report) -> Self {
+        let names = |all: &[PointRow]| all.iter().map(|point| point.name.clone()).collect();
+        let points = Points {
+            factors: self.factors.iter().map(|factor| factor.name.clone()).collect(),
+            names: names(&self.points),
+        };
+        let rows = report.views.iter().filter(|shown| shown.view.suite == SUITE);
+        let workloads: Vec<&str> = rows
+            .flat_map(|shown| &shown.view.rows)
+            .map(|(_, workload, _)| workload.as_str())
+            .collect();
+        let counted = self.metric.name == metric::EXECUTED.name;
+        let matrices = matrices(report, &points, &workloads, &self.metric, self.threshold, counted);
+        Self { matrices, ..self }
+    }
 }
 
 fn point(design: &Design, point: usize, arm: &Arm) -> PointRow {
@@ -102,7 +109,7 @@ fn point(design: &Design, point: usize, arm: &Arm) -> PointRow {
 impl Request<'_> {
     /// What decides.
     fn metric(&self) -> Metric {
-        match (&self.work, self.counting) {
+        match (&self.work, self.terms.counting) {
             (Work::BuiltIn { .. }, false) => metric::TIME,
             (Work::BuiltIn { .. }, true) => metric::EXECUTED_PER_OPERATION,
             (Work::Program(program), false) => program.result.cloned().unwrap_or(metric::WALL),

@@ -4,7 +4,7 @@ use super::advice::{gain, signed};
 use super::result::{Experiment, Matrix};
 use crate::model::{Report, metric};
 use crate::stats::{FEWEST, Ratio};
-use crate::table::{Table, digits};
+use crate::table::{Table, counted as number_of, digits};
 use crate::views::GEOMETRIC_MEAN;
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ fn one(experiment: &Experiment, matrix: &Matrix) -> String {
     let mut text = match matrix.workload.as_str() {
         GEOMETRIC_MEAN => "Geometric mean over these workloads\n\n".into(),
         name if counted(experiment) => format!("{name}: counted once, by callgrind\n\n"),
-        name => format!("{name}: medians of {} interleaved rounds\n\n", matrix.rounds),
+        name => format!("{name}: medians of {}\n\n", number_of(matrix.rounds, "interleaved round")),
     };
     let _ = writeln!(text, "{}", point_table(experiment, matrix));
     if experiment.factors.len() > 1 {

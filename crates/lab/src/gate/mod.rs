@@ -20,24 +20,26 @@ mod tests;
 pub use page::page;
 pub use reference::{Reference, Sought};
 
-use crate::model::Report;
+use crate::model::{Report, number};
 use crate::stats::Ratio;
-use crate::views::Ratios;
 use pair::Pair;
+use serde::{Deserialize, Serialize};
 
 /// What follows from a row, or from all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// A loss beyond the threshold can be ruled out.
     Fine,
     /// Neither can be said.
+    #[default]
     Undecided,
     /// It became worse.
     Regression,
 }
 
 /// A row of a suite in both runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The suite.
     pub suite: String,
@@ -47,50 +49,69 @@ pub struct Row {
     pub subject: String,
     /// What it is compared with in both runs; for a mean, the baseline.
     pub baseline: String,
-    /// The ratios to that, then and now.
+    /// The ratios to that, then and now; no number for what was lost.
+    #[serde(deserialize_with = "number::two")]
     pub ratios: [f64; 2],
     /// How many times better than then.
+    #[serde(flatten)]
     pub change: Ratio,
     /// What follows.
     pub finding: Finding,
     /// Why, where the numbers do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 /// What came of a comparison with an earlier run.
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// ```
+/// use allod_lab::gate::{Finding, Gate};
+/// let text = r#"{"against": "run 7", "threshold": 0.02, "finding": "fine", "rows": []}"#;
+/// let gate: Gate = serde_json::from_str(text)?;
+/// assert_eq!(gate.finding, Finding::Fine);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
+    /// What was compared with, for people.
+    pub against: String,
+    /// The smallest loss that counts.
+    pub threshold: f64,
+    /// What follows from all rows: the worst of them; nothing where the runs are not alike.
+    pub finding: Finding,
     /// The rows that both runs have, and the means.
     pub rows: Vec<Row>,
     /// Why nothing can be decided, whatever the rows say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<String>,
     /// What differs, and may be why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
 }
 
 impl Gate {
-    /// Judges a report against an earlier one; `threshold` is the smallest loss that counts.
-    pub fn judge(then: &Report, now: &Report, threshold: f64) -> Self {
-        let suites = now.views.iter().filter(|shown| shown.view.ratios == Ratios::RowsAndMean);
-        let suites: Vec<Pair> = suites.map(|shown| Pair::of(shown, then, now)).collect();
+    /// Judges a report against an earlier run; `threshold` is the smallest loss that counts.
+    pub fn judge(then: &Reference, now: &Report, threshold: f64) -> Self {
+        let earlier = &then.report;
+        let pairs = now.views.iter().map(|shown| Pair::of(shown, earlier, now));
+        let suites: Vec<Pair> = pairs.filter(Pair::is_judged).collect();
         let all: usize = suites.iter().map(Pair::count).sum();
-        let mut gate = Self {
-            rows: suites.iter().flat_map(|pair| pair.judge(threshold, all)).collect(),
-            obstacles: alike::obstacles(then, now, suites.iter().all(Pair::is_exact)),
-            differences: alike::differences(then, now),
-        };
-        if gate.rows.is_empty() {
-            gate.obstacles.push("the two runs have no row in common".into());
+        let rows: Vec<Row> = suites.iter().flat_map(|pair| pair.judge(threshold, all)).collect();
+        let mut obstacles = alike::obstacles(earlier, now, suites.iter().all(Pair::is_exact));
+        if rows.is_empty() {
+            obstacles.push("the two runs have no row in common".into());
         }
-        gate
-    }
-
-    /// What follows from all rows: the worst of them; nothing where the runs are not alike.
-    pub fn finding(&self) -> Finding {
-        let worst = self.rows.iter().map(|row| row.finding).max();
-        match worst {
-            Some(finding) if self.obstacles.is_empty() => finding,
+        let finding = match rows.iter().map(|row| row.finding).max() {
+            Some(worst) if obstacles.is_empty() => worst,
             _ => Finding::Undecided,
+        };
+        Self {
+            against: then.name.clone(),
+            threshold,
+            finding,
+            rows,
+            obstacles,
+            differences: alike::differences(earlier, now),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What a gate prints.
 
 use super::{Finding, Gate, Row};
-use crate::table::{Table, digits};
+use crate::table::{Table, counted, digits};
 use crate::views::GEOMETRIC_MEAN;
 
 /// The rows that are not fine, the means, and what follows.
-pub fn page(gate: &Gate, against: &str, threshold: f64) -> String {
-    let mut text = format!("Against {against}\n");
+pub fn page(gate: &Gate) -> String {
+    let mut text = format!("Against {}\n", gate.against);
     let shown = |row: &&Row| row.finding != Finding::Fine || row.row == GEOMETRIC_MEAN;
     let mut table = Table::new([
         "row",
@@ -35,7 +35,7 @@ pub fn page(gate: &Gate, against: &str, threshold: f64) -> String {
     };
     text += &sentences("Note: ", &gate.differences);
     text += &sentences("Cannot be compared: ", &gate.obstacles);
-    text + &conclusion(gate, threshold)
+    text + &conclusion(gate)
 }
 
 fn cells(row: &Row) -> [String; 9] {
@@ -68,11 +68,11 @@ fn word(finding: Finding) -> &'static str {
     }
 }
 
-fn conclusion(gate: &Gate, threshold: f64) -> String {
+fn conclusion(gate: &Gate) -> String {
     let of = |finding| gate.rows.iter().filter(|row| row.finding == finding).count();
-    let percent = format!("{:.2}", threshold * 100.0);
+    let percent = format!("{:.2}", gate.threshold * 100.0);
     let percent = percent.trim_end_matches('0').trim_end_matches('.');
-    let what = match gate.finding() {
+    let what = match gate.finding {
         Finding::Fine => format!("no row lost more than {percent} %"),
         Finding::Undecided => {
             format!("a loss of more than {percent} % is neither shown nor ruled out")
@@ -80,10 +80,10 @@ fn conclusion(gate: &Gate, threshold: f64) -> String {
         Finding::Regression => format!("something became worse by more than {percent} %"),
     };
     format!(
-        "Of {} rows and means {} are fine, {} undecided, {} regressions: {what}.\n",
-        gate.rows.len(),
+        "Of {} {} fine, {} undecided, {}: {what}.\n",
+        counted(gate.rows.len(), "row"),
         of(Finding::Fine),
         of(Finding::Undecided),
-        of(Finding::Regression),
+        counted(of(Finding::Regression), "regression"),
     )
 }

@@ -26,6 +26,12 @@ impl<'a> Pair<'a> {
         Self { shown, then: then.suite(&shown.of), now: now.suite(&shown.of) }
     }
 
+    /// Whether a gate looks at the suite: not where its rows vary too much from run to run to have a mean,
+    /// as the quantiles of a latency do.
+    pub(super) fn is_judged(&self) -> bool {
+        self.shown.view.ratios.have_mean() || self.is_exact()
+    }
+
     /// The subjects that are judged.
     fn subjects(&self) -> Vec<&'a str> {
         let arms = self.shown.arms.iter().map(String::as_str);

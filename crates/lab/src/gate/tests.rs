@@ -1,11 +1,11 @@
 use super::pair::of_row;
 use super::*;
 use crate::driver::Seen;
-use crate::model::metric::{EXECUTED, PEAK, TIME};
-use crate::model::{ArmRecord, Observation};
+use crate::model::metric::{EXECUTED, EXECUTED_PER_OPERATION, PEAK, TIME};
+use crate::model::{ArmRecord, Metric, Observation};
 use crate::rng::Rng;
 use crate::stats;
-use crate::views::{Against, GEOMETRIC_MEAN, View};
+use crate::views::{Against, GEOMETRIC_MEAN, Ratios, View};
 
 /// A run of twelve rounds of two workloads: `slower` is what Allod takes longer in the first, `wobble` how
 /// much the rounds differ, `machine` how slow it is for all.
@@ -47,26 +47,31 @@ fn with_views(mut report: Report, baseline: &str) -> Report {
     report
 }
 
+fn judge(then: &Report, now: &Report, threshold: f64) -> Gate {
+    let then = Reference { name: "run 7".into(), report: then.clone() };
+    Gate::judge(&then, now, threshold)
+}
+
 fn finding(then: &Report, now: &Report) -> Finding {
-    Gate::judge(then, now, 0.02).finding()
+    judge(then, now, 0.02).finding
 }
 
 #[test]
 fn what_did_not_change_is_fine_however_slow_the_machine_was() {
-    let gate = Gate::judge(&run(1, 1.0, 0.01, 1.0), &run(2, 1.0, 0.01, 1.7), 0.02);
-    assert_eq!(gate.finding(), Finding::Fine, "{gate:?}");
+    let gate = judge(&run(1, 1.0, 0.01, 1.0), &run(2, 1.0, 0.01, 1.7), 0.02);
+    assert_eq!(gate.finding, Finding::Fine, "{gate:?}");
     let names: Vec<_> = gate.rows.iter().map(|r| (r.row.as_str(), r.subject.as_str())).collect();
     assert_eq!(names, [("a", "allod"), ("b", "allod"), ("geometric-mean", "allod")]);
 }
 
 #[test]
 fn a_loss_beyond_the_threshold_is_a_regression_and_its_row_is_named() {
-    let gate = Gate::judge(&run(1, 1.0, 0.01, 1.0), &run(2, 1.1, 0.01, 1.0), 0.02);
-    assert_eq!(gate.finding(), Finding::Regression);
+    let gate = judge(&run(1, 1.0, 0.01, 1.0), &run(2, 1.1, 0.01, 1.0), 0.02);
+    assert_eq!(gate.finding, Finding::Regression);
     assert_eq!((gate.rows[0].finding, gate.rows[1].finding), (Finding::Regression, Finding::Fine));
     let change = gate.rows[0].change.ratio;
     assert!((change - 1.0 / 1.1).abs() < 0.01, "{change}");
-    let page = page(&gate, "run 7", 0.02);
+    let page = page(&gate);
     assert!(page.contains("heap a") && page.contains("REGRESSION"), "{page}");
     assert!(!page.contains("heap b"), "what is fine is counted only: {page}");
     assert!(page.contains("worse by more than 2 %"), "{page}");
@@ -82,8 +87,8 @@ fn noise_leaves_a_row_undecided_and_a_gain_is_fine() {
 fn too_few_rounds_decide_nothing() {
     let (then, mut now) = (run(1, 1.0, 0.01, 1.0), run(2, 2.0, 0.01, 1.0));
     now.observations.retain(|o| o.round <= 5);
-    let gate = Gate::judge(&then, &now, 0.02);
-    assert_eq!(gate.finding(), Finding::Undecided);
+    let gate = judge(&then, &now, 0.02);
+    assert_eq!(gate.finding, Finding::Undecided);
     assert_eq!(gate.rows[0].why.as_deref(), Some("fewer than 6 rounds"));
 }
 
@@ -104,7 +109,7 @@ fn of_unchanged_code_few_gates_find_a_regression() {
     let wrong = (0..trials)
         .filter(|i| {
             let (then, now) = (run(2 * i, 1.0, 0.3, 1.0), run(2 * i + 1, 1.0, 0.3, 1.0));
-            let gate = Gate::judge(&then, &now, 0.0);
+            let gate = judge(&then, &now, 0.0);
             gate.rows.iter().any(|r| r.row != GEOMETRIC_MEAN && r.finding == Finding::Regression)
         })
         .count();
@@ -115,11 +120,16 @@ fn of_unchanged_code_few_gates_find_a_regression() {
 fn a_row_that_is_lost_now_is_a_regression() {
     let (then, mut now) = (run(1, 1.0, 0.01, 1.0), run(2, 1.0, 0.01, 1.0));
     crate::views::tests::fail(&mut now, "b", "allod", "crashed");
-    let gate = Gate::judge(&then, &now, 0.02);
-    assert_eq!(gate.finding(), Finding::Regression);
+    let gate = judge(&then, &now, 0.02);
+    assert_eq!(gate.finding, Finding::Regression);
     assert_eq!(gate.rows.len(), 2, "no mean over fewer rows");
-    let page = page(&gate, "run 7", 0.02);
+    let page = page(&gate);
     assert!(page.contains("lost") && page.contains("heap b of allod: crashed."), "{page}");
+    // What has no number in JSON has none afterwards.
+    let text = serde_json::to_string(&gate).unwrap();
+    let back: Gate = serde_json::from_str(&text).unwrap();
+    assert!(text.contains(r#""finding":"regression""#) && text.contains("null"), "{text}");
+    assert!(back.rows[1].change.ratio.is_nan() && back.rows[0] == gate.rows[0], "{back:?}");
     // What was lost then already is no news.
     let mut lost = then.clone();
     crate::views::tests::fail(&mut lost, "b", "allod", "crashed");
@@ -130,8 +140,8 @@ fn a_row_that_is_lost_now_is_a_regression() {
 fn where_the_baseline_is_allods_own_another_takes_its_place() {
     let own = |report: Report| with_views(Report { views: Vec::new(), ..report }, "allod");
     let (then, now) = (own(run(1, 1.0, 0.01, 1.0)), own(run(2, 1.2, 0.01, 1.0)));
-    let gate = Gate::judge(&then, &now, 0.02);
-    assert_eq!((gate.rows[0].baseline.as_str(), gate.finding()), ("mimalloc", Finding::Regression));
+    let gate = judge(&then, &now, 0.02);
+    assert_eq!((gate.rows[0].baseline.as_str(), gate.finding), ("mimalloc", Finding::Regression));
 }
 
 #[test]
@@ -140,9 +150,9 @@ fn where_nothing_is_allods_own_every_subject_is_judged() {
         report.views[0].arms.retain(|arm| arm != "allod");
         report
     };
-    let gate = Gate::judge(&only(run(1, 1.0, 0.01, 1.0)), &only(run(2, 1.0, 0.01, 1.0)), 0.02);
+    let gate = judge(&only(run(1, 1.0, 0.01, 1.0)), &only(run(2, 1.0, 0.01, 1.0)), 0.02);
     assert!(gate.rows.iter().all(|row| row.subject == "system"));
-    assert_eq!(gate.finding(), Finding::Fine);
+    assert_eq!(gate.finding, Finding::Fine);
 }
 
 #[test]
@@ -165,19 +175,46 @@ fn another_machine_another_amount_of_work_and_another_baseline_decide_nothing() 
     for (change, words) in change {
         let mut then = complete(run(1, 1.0, 0.01, 1.0));
         change(&mut then);
-        let gate = Gate::judge(&then, &now, 0.02);
-        assert_eq!(gate.finding(), Finding::Undecided, "{words}");
+        let gate = judge(&then, &now, 0.02);
+        assert_eq!(gate.finding, Finding::Undecided, "{words}");
         assert!(gate.obstacles[0].starts_with(words), "{:?}", gate.obstacles);
     }
     assert_eq!(finding(&complete(run(1, 1.0, 0.01, 1.0)), &now), Finding::Regression);
 }
 
 #[test]
+fn a_suite_whose_mean_is_given_without_extreme_rows_is_judged_like_any_other() {
+    for rows in [&["a"][..], &[]] {
+        let extremes = |mut report: Report| {
+            let view = report.views[0].view.clone();
+            report.views[0].view = view.with_extremes(rows);
+            report
+        };
+        let (then, now) = (extremes(run(1, 1.0, 0.01, 1.0)), extremes(run(2, 1.2, 0.01, 1.0)));
+        let gate = judge(&then, &now, 0.02);
+        assert_eq!((gate.rows.len(), gate.finding), (3, Finding::Regression), "{rows:?}");
+    }
+}
+
+#[test]
+fn rows_that_have_no_mean_are_judged_only_where_they_are_exact() {
+    let rows_only = |metric: &Metric| {
+        let mut report = run(1, 1.0, 0.01, 1.0);
+        report.observations.iter_mut().for_each(|o| o.metric = metric.clone());
+        let view = View::new("frame-instructions", ["a", "b"], metric);
+        report.views[0].view = View { ratios: Ratios::Rows, ..view };
+        judge(&report, &report, 0.02)
+    };
+    assert_eq!(rows_only(&EXECUTED_PER_OPERATION).finding, Finding::Fine);
+    assert_eq!(rows_only(&TIME).obstacles, ["the two runs have no row in common"]);
+}
+
+#[test]
 fn runs_without_a_row_in_common_decide_nothing() {
     let mut then = run(1, 1.0, 0.01, 1.0);
     then.observations.iter_mut().for_each(|o| o.suite = "frame".into());
-    let gate = Gate::judge(&then, &run(2, 1.0, 0.01, 1.0), 0.02);
-    assert_eq!(gate.finding(), Finding::Undecided);
+    let gate = judge(&then, &run(2, 1.0, 0.01, 1.0), 0.02);
+    assert_eq!(gate.finding, Finding::Undecided);
     assert_eq!(gate.obstacles, ["the two runs have no row in common"]);
 }
 

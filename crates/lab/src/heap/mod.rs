@@ -15,14 +15,13 @@ pub(crate) use tables::time_and_ratios;
 pub use workloads::{Entry, WORKLOADS, workloads};
 
 use crate::Step;
-use crate::driver::{self, Plan, Rule};
+use crate::contest::Contest;
 use crate::files;
 use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
 use crate::process::{Launch, per_operation};
 use crate::replay::Replay;
 use crate::stats::FEWEST;
-use crate::subject::Subject;
-use crate::views::{Against, Ratios, View};
+use crate::views::{Ratios, View};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,24 +56,14 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// The allocators, the baseline among them.
-    pub subjects: &'a [Subject],
-    /// The name of the subject the others are compared with.
-    pub baseline: &'a str,
+    /// The allocators, and the terms.
+    pub contest: Contest<'a>,
     /// The workloads.
     pub workloads: &'a [Entry],
-    /// When a workload has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the subjects is drawn from.
-    pub seed: u64,
     /// How much of each workload's full length to run: 1 for all of it.
     pub scale: f64,
     /// Threads of the workloads that use several.
     pub threads: usize,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
-    /// Whether instructions are counted instead of time.
-    pub counting: bool,
 }
 
 /// Runs every workload on every subject and on the null subject, interleaved within each workload.
@@ -82,41 +71,15 @@ pub struct Request<'a> {
 /// # Errors
 /// When a part of the laboratory is missing; a subject's failure is recorded instead.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
-    let mut arms: Vec<Arm> = request.subjects.iter().map(Subject::arm).collect();
-    arms.push(null_arm()?);
-    let (scale, threads) = (request.scale, request.threads);
-    let workloads = request.workloads.iter().map(|w| workload(w, scale, threads));
-    let plan = Plan {
-        suite: SUITE,
-        workloads: &workloads.collect::<Result<Vec<_>, String>>()?,
-        arms: &arms,
-        baseline: request.baseline,
-        apart: Some(NULL),
-        watched: metric::TIME,
-        rule: request.rule,
-        seed: request.seed,
-        counting: request.counting,
-    };
-    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    let Request { contest, workloads, scale, threads } = *request;
+    let run =
+        workloads.iter().map(|w| workload(w, scale, threads)).collect::<Result<Vec<_>, _>>()?;
+    let mut report =
+        contest.run(SUITE, &run, views(workloads, contest.terms.counting), progress)?;
     report.provenance.settings.extend([
-        ("heap scale".into(), request.scale.to_string()),
-        ("heap threads".into(), request.threads.to_string()),
+        ("heap scale".into(), scale.to_string()),
+        ("heap threads".into(), threads.to_string()),
     ]);
-    let against = Against {
-        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
-        baseline: request.baseline,
-        apart: Some(NULL),
-        threshold: request.threshold,
-    };
-    if request.counting {
-        let names = request.workloads.iter().map(|w| w.name);
-        let counted = View::new(INSTRUCTIONS, names, &metric::EXECUTED_PER_OPERATION);
-        counted.add_to(&mut report, against);
-        return Ok(report);
-    }
-    for view in views(request.workloads) {
-        view.add_to(&mut report, against);
-    }
     Ok(report)
 }
 
@@ -152,11 +115,15 @@ pub(crate) fn null_arm() -> Result<Arm, String> {
     })
 }
 
-/// Time and peak memory of all workloads; what is kept after a burst; the quantiles of the latency.
-fn views(workloads: &[Entry]) -> [View; 4] {
+/// Instructions, or time and peak memory of all workloads; what is kept after a burst; the quantiles of the
+/// latency.
+fn views(workloads: &[Entry], counting: bool) -> Vec<View> {
     let names = || workloads.iter().map(|w| w.name);
+    if counting {
+        return vec![View::new(INSTRUCTIONS, names(), &metric::EXECUTED_PER_OPERATION)];
+    }
     let quantile = |q| (String::from(q), String::from("latency"), Metric::new(q, QUANTILE_UNIT));
-    [
+    vec![
         View::new(SUITE, names(), &metric::TIME).with_extremes(EXTREMES),
         View::peaks(SUITE, names()),
         View { ratios: Ratios::None, ..View::new(KEPT_SUITE, ["burst-idle"], &KEPT) },

@@ -4,33 +4,28 @@ use super::{GIVEN_BACK, INSTRUCTIONS, LATENCY, NULL, QUANTILES, Request, SUITE};
 use crate::model::{Report, values};
 use crate::stats::{FEWEST, median};
 use crate::suite_table::SuiteTable;
+use crate::table::counted;
 
 /// Time, ratios, net time, peak memory, what was given back, latency, and what was lost.
 pub fn tables(request: &Request, report: &Report) -> String {
-    let table = SuiteTable {
-        report,
-        suite: SUITE,
-        workloads: request.workloads.iter().map(|w| w.name).collect(),
-        subjects: request.subjects.iter().map(|s| s.name.as_str()).collect(),
-        baseline: request.baseline,
-        floor: Some(NULL),
-    };
-    if request.counting {
+    let Request { contest, workloads, .. } = request;
+    let table = contest.table(report, SUITE, workloads.iter().map(|w| w.name).collect());
+    if contest.terms.counting {
         let table = SuiteTable { suite: INSTRUCTIONS, ..table };
         return format!(
             "Instructions per operation, the workload's own included, counted by callgrind in one run; *\n\
              the best of its row. The column \"{NULL}\" is what the workload takes without an allocator.\n\n\
              {}\nTimes fewer than {}.\n\n{}\n{}",
             table.counts(),
-            request.baseline,
+            contest.baseline,
             table.ratio_rows(),
             table.losses()
         );
     }
-    let mut text = time_and_ratios(&table, "an operation", request.threshold);
+    let mut text = time_and_ratios(&table, "an operation", contest.terms.threshold);
     text += &format!("Net time: nanoseconds less the null subject's.\n\n{}\n", table.net_time());
     text += &format!("Peak memory: MiB, largest resident set.\n\n{}\n", table.memory());
-    for subject in request.subjects {
+    for subject in contest.subjects {
         let shares = values(&report.observations, "burst-idle", &subject.name, &GIVEN_BACK);
         if !shares.is_empty() {
             let share = (100.0 * median(&shares)).round().max(0.0);
@@ -47,11 +42,11 @@ pub fn tables(request: &Request, report: &Report) -> String {
 /// The tables of time per `operation` and of what is faster.
 pub(crate) fn time_and_ratios(table: &SuiteTable, operation: &str, threshold: f64) -> String {
     format!(
-        "Time: nanoseconds {operation}, medians of {} interleaved rounds; * the best of its row.\n\
+        "Time: nanoseconds {operation}, medians of {}; * the best of its row.\n\
          The column \"{NULL}\" is what the workload costs without an allocator.\n\n{}\n\
          Times faster than {}: above 1 is better; + GO, - NO-GO and = EQUIVALENT at ±{} %,\n\
          nothing where it is undecided, as with fewer than {FEWEST} rounds.\n\n{}\n",
-        table.report.rounds(),
+        counted(table.report.rounds(), "interleaved round"),
         table.time(),
         table.baseline,
         threshold * 100.0,

@@ -1,7 +1,9 @@
 //! The suite as it runs.
 
 use super::*;
+use crate::driver::{Rule, Terms};
 use crate::model::values;
+use crate::subject::Subject;
 use crate::views::GEOMETRIC_MEAN;
 
 fn subject(name: &str, library: Option<PathBuf>) -> Subject {
@@ -13,24 +15,17 @@ fn chosen(names: &[&str]) -> Vec<Entry> {
 }
 
 fn request<'a>(subjects: &'a [Subject], workloads: &'a [Entry], runs: usize) -> Request<'a> {
-    Request {
-        subjects,
-        baseline: &subjects[0].name,
-        workloads,
-        rule: Rule::rounds(runs),
-        seed: 1,
-        scale: 0.0001,
-        threads: 2,
-        threshold: 0.01,
-        counting: false,
-    }
+    let terms = Terms { seed: 1, ..Terms::of(Rule::rounds(runs)) };
+    let contest = Contest { subjects, baseline: &subjects[0].name, terms };
+    Request { contest, workloads, scale: 0.0001, threads: 2 }
 }
 
 #[test]
 fn counted_instructions_tell_the_null_subject_from_an_allocator() {
     let subjects = [subject("system", None)];
     let lifo = chosen(&["lifo", "latency"]);
-    let request = Request { scale: 0.02, counting: true, ..request(&subjects, &lifo, 6) };
+    let mut request = Request { scale: 0.02, ..request(&subjects, &lifo, 6) };
+    request.contest.terms.counting = true;
     let report = run(&request, |_| {}).unwrap();
     let count = |arm| report.result(INSTRUCTIONS, "lifo", arm).unwrap().summary.median;
     assert!(count("system") > count(NULL) + 5.0, "{} {}", count("system"), count(NULL));

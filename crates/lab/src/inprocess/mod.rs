@@ -34,12 +34,12 @@ mod timer;
 pub use timer::Timer;
 
 use crate::Step;
-use crate::driver::{self, Plan, Rule, Seen, fresh_seed};
+use crate::driver::{Plan, Rule, Seen, Terms};
 use crate::heap::{QUANTILE_UNIT, QUANTILES};
 use crate::model::{Arm, Metric, Report, Workload, metric};
 use crate::names;
 use crate::versions;
-use crate::views::{Against, Ratios, View};
+use crate::views::{Ratios, View};
 use case::Case;
 use child::{Asked, InProcess};
 use std::ffi::OsString;
@@ -53,12 +53,9 @@ pub struct Bench<'a> {
     threaded: Vec<(String, usize)>,
     /// Rows without which the mean is given, too.
     extremes: &'static [&'static str],
-    counting: bool,
-    rule: Rule,
-    seed: u64,
+    terms: Terms,
     sample: Duration,
     baseline: Option<String>,
-    threshold: f64,
     arguments: Vec<OsString>,
     /// What this process is to measure, when it is a child.
     asked: Option<Asked>,
@@ -80,12 +77,9 @@ impl<'a> Bench<'a> {
             cases: Vec::new(),
             threaded: Vec::new(),
             extremes: &[],
-            counting: false,
-            rule: Rule::rounds(10),
-            seed: fresh_seed(),
+            terms: Terms::of(Rule::rounds(10)),
             sample: Duration::from_millis(5),
             baseline: None,
-            threshold: 0.01,
             arguments: std::env::args_os().skip(1).collect(),
             asked: child::asked(),
         }
@@ -135,22 +129,16 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// Whether instructions are counted instead of time, once, by callgrind: those of the parts that
-    /// are timed otherwise. Workloads of several threads are left out: how much they do depends on time.
-    pub fn counting(mut self, counting: bool) -> Self {
-        self.counting = counting;
+    /// What is asked of the measurement. Where instructions are counted, they are those of the parts that
+    /// are timed otherwise, and workloads of several threads are left out: how much they do depends on time.
+    pub fn terms(mut self, terms: Terms) -> Self {
+        self.terms = terms;
         self
     }
 
     /// When a workload has been measured often enough.
     pub fn rule(mut self, rule: Rule) -> Self {
-        self.rule = rule;
-        self
-    }
-
-    /// What the order of the subjects is drawn from.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.terms.rule = rule;
         self
     }
 
@@ -163,12 +151,6 @@ impl<'a> Bench<'a> {
     /// The subject that the others are compared with.
     pub fn baseline(mut self, subject: &str) -> Self {
         self.baseline = Some(subject.into());
-        self
-    }
-
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub fn threshold(mut self, threshold: f64) -> Self {
-        self.threshold = threshold;
         self
     }
 
@@ -261,13 +243,13 @@ impl<'a> Bench<'a> {
     pub fn run(mut self, progress: impl FnMut(&Step)) -> Result<Report, String> {
         match self.asked.take() {
             Some(asked) if asked.suite == self.suite => child::serve(&asked, &mut self.cases),
-            Some(_) => return Ok(Report::of(Seen::default(), self.seed)),
+            Some(_) => return Ok(Report::of(Seen::default(), self.terms.seed)),
             None => {}
         }
         let program = std::env::current_exe()
             .map_err(|e| format!("cannot tell which program this is: {e}"))?;
         let mut names = self.workloads();
-        if self.counting {
+        if self.terms.counting {
             names.retain(|name| self.threads(name) == 1);
         }
         let workloads: Vec<Workload> =
@@ -283,27 +265,18 @@ impl<'a> Bench<'a> {
             baseline,
             apart: None,
             watched: metric::TIME,
-            rule: self.rule,
-            seed: self.seed,
-            counting: self.counting,
+            terms: self.terms,
         };
-        let mut report = Report::of(driver::run(&plan, progress)?, self.seed);
-        let against = Against {
-            arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
-            baseline,
-            apart: None,
-            threshold: self.threshold,
-        };
-        for view in self.views(&names, &report) {
-            view.add_to(&mut report, against);
-        }
+        let mut report = plan.measure(progress)?;
+        let views = self.views(&names, &report);
+        plan.show(&mut report, views);
         Ok(report)
     }
 
     /// Time or instructions of all workloads, and the quantiles of those that have groups.
     fn views(&self, names: &[String], report: &Report) -> Vec<View> {
         let rows = || names.iter().map(String::as_str);
-        if self.counting {
+        if self.terms.counting {
             let suite = instructions_suite(&self.suite);
             let counted = View::new(&suite, rows(), &metric::EXECUTED_PER_OPERATION);
             return vec![View { ratios: Ratios::Rows, ..counted }];

@@ -9,7 +9,7 @@ impl Report {
     /// within the machine, that measured its workload.
     ///
     /// # Errors
-    /// When a workload was measured by two of them.
+    /// When a workload was measured by two of them, or they are of different experiments.
     pub fn join(mut shards: Vec<Self>) -> Result<Self, String> {
         shards.sort_by_key(|report| report.provenance.shard);
         apart(&shards)?;
@@ -18,6 +18,9 @@ impl Report {
             provenance: report.provenance.clone(),
         };
         let parts: Vec<Part> = shards.iter().map(whole).collect();
+        if !shards.windows(2).all(|two| of_one_design(&two[0], &two[1])) {
+            return Err("the shards are of different experiments".into());
+        }
         let views = join_views(&shards);
         let mut all = shards.into_iter();
         let mut joined = all.next().ok_or("there are no shards to join")?;
@@ -28,6 +31,11 @@ impl Report {
         joined.provenance.arms = arms;
         (joined.parts, joined.views) = (parts, views);
         joined.renew();
+        // Each share was held against an earlier run by itself.
+        joined.gate = None;
+        if let Some(experiment) = joined.experiment.take() {
+            joined.experiment = Some(experiment.renewed(&joined));
+        }
         Ok(joined)
     }
 }
@@ -50,6 +58,18 @@ fn apart(shards: &[Report]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether two shards vary the same, if they vary anything. Where a point came from may differ: on each machine
+/// builds are elsewhere.
+fn of_one_design(one: &Report, other: &Report) -> bool {
+    let design = |report: &Report| {
+        let e = report.experiment.clone()?;
+        Some((e.factors, e.shared, e.metric, e.points.into_iter().map(|p| (p.name, p.commit))))
+    };
+    let points =
+        |report| design(report).map(|(f, s, m, points)| (f, s, m, points.collect::<Vec<_>>()));
+    points(one) == points(other)
 }
 
 /// The views of all shards: those of one suite become one, with the rows in the order that they had before
@@ -88,6 +108,7 @@ fn union<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::{Experiment, SUITE};
     use crate::model::metric::TIME;
     use crate::shard::Shard;
     use crate::views::{Against, GEOMETRIC_MEAN, View, tests};
@@ -127,6 +148,41 @@ mod tests {
         let numbers = joined.parts.iter().map(|part| part.provenance.shard.unwrap().number);
         assert_eq!(numbers.collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(joined.provenance.shard, None);
+    }
+
+    /// A shard of an experiment of two points; the second is 2, 3, 4, ... times as fast as the first.
+    fn shard_of_matrix(number: u32) -> Report {
+        let mut report = shard(number, 2);
+        for o in &mut report.observations {
+            o.suite = SUITE.into();
+            let speed = 2.0 + f64::from(o.workload.as_bytes()[0] - b'a');
+            o.value = if o.arm == "base" { 60.0 } else { 60.0 / speed };
+        }
+        report.views.clear();
+        let workloads = Shard { number, shares: 2 }.of(&WORKLOADS);
+        View::new(SUITE, workloads, &TIME).add_to(&mut report, AGAINST);
+        let text = r#"{"factors": [{"name": "fast", "off": "", "on": "X=1"}], "shared": "",
+            "metric": "time", "unit": "ns/op", "threshold": 0.01, "matrices": [],
+            "points": [{"name": "base", "on": [], "origin": ""}, {"name": "fast", "on": [], "origin": ""}]}"#;
+        let experiment: Experiment = serde_json::from_str(text).unwrap();
+        report.experiment = Some(experiment.renewed(&report));
+        report
+    }
+
+    #[test]
+    fn a_matrix_that_was_measured_in_shards_is_one() {
+        let joined = Report::join(vec![shard_of_matrix(2), shard_of_matrix(1)]).unwrap();
+        let matrices = &joined.experiment.as_ref().unwrap().matrices;
+        let names: Vec<&str> = matrices.iter().map(|m| m.workload.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c", "d", "e", GEOMETRIC_MEAN]);
+        let mean = matrices[5].effects[0].ratio.ratio;
+        assert!((mean - 720f64.powf(0.2)).abs() < 1e-9, "of 2, 3, 4, 5 and 6: {mean}");
+        let mut other = shard_of_matrix(2);
+        other.experiment.as_mut().unwrap().factors[0].on = "X=2".into();
+        let why = Report::join(vec![shard_of_matrix(1), other]).unwrap_err();
+        assert_eq!(why, "the shards are of different experiments");
+        let why = Report::join(vec![shard_of_matrix(1), shard(2, 2)]).unwrap_err();
+        assert_eq!(why, "the shards are of different experiments");
     }
 
     #[test]

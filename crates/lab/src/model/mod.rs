@@ -4,9 +4,11 @@
 mod arm;
 mod join;
 pub mod metric;
+pub(crate) mod number;
 mod observation;
 mod provenance;
 mod report;
+mod requirement;
 mod series;
 mod workload;
 
@@ -15,5 +17,6 @@ pub use metric::Metric;
 pub use observation::{Observation, pairs, values};
 pub use provenance::{ArmRecord, Provenance};
 pub use report::{Comparison, Failure, Part, Report, ResultRow};
+pub use requirement::Requirement;
 pub use series::Series;
 pub use workload::{Outcome, Turn, Work, Workload};

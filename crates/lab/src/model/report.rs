@@ -3,9 +3,10 @@
 //! `results` and `comparisons` are those of schema 1, where each metric that was compared has a suite of
 //! its own name; schema 2 adds the raw observations, where it is a column, and where they came from.
 
-use super::{Observation, Provenance, Series};
+use super::{Observation, Provenance, Requirement, Series, number};
 use crate::driver::Seen;
 use crate::experiment::Experiment;
+use crate::gate::Gate;
 use crate::machine::Machine;
 use crate::shown::Shown;
 use crate::stats::{Ratio, Summary, Verdict};
@@ -29,6 +30,12 @@ pub struct Report {
     /// What an experiment found; left out where none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<Experiment>,
+    /// What was required of the suites; left out where nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required: Vec<Requirement>,
+    /// What came of the comparison with an earlier run; left out where none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
     /// What did not run, and why; left out when everything ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
@@ -86,8 +93,10 @@ pub struct Comparison {
     /// The subject it is compared with.
     pub baseline: String,
     /// How many times faster than the baseline; above 1 is better.
+    #[serde(deserialize_with = "number::one")]
     pub ratio: f64,
     /// 95 % interval of the ratio.
+    #[serde(deserialize_with = "number::two")]
     pub ci95: [f64; 2],
     /// GO, NO-GO, EQUIVALENT or UNDECIDED.
     pub verdict: Verdict,
@@ -138,6 +147,8 @@ impl Report {
             results: Vec::new(),
             comparisons: Vec::new(),
             experiment: None,
+            required: Vec::new(),
+            gate: None,
             failures: seen.failures,
             views: Vec::new(),
             parts: Vec::new(),
@@ -165,6 +176,7 @@ impl Report {
         self.results.extend(other.results);
         self.comparisons.extend(other.comparisons);
         self.failures.extend(other.failures);
+        self.required.extend(other.required);
         self.views.extend(other.views);
         self.series.extend(other.series);
         self.observations.extend(other.observations);
@@ -172,6 +184,7 @@ impl Report {
         own.disturbed_rounds += other.disturbed_rounds;
         own.repeated_rounds += other.repeated_rounds;
         own.stopped |= other.stopped;
+        own.counters_errno = own.counters_errno.or(other.counters_errno);
         own.arms.extend(other.arms);
         own.settings.extend(other.settings);
     }

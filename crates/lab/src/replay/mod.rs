@@ -12,13 +12,13 @@ mod tests;
 pub use tables::tables;
 
 use crate::Step;
-use crate::driver::{self, Plan, Rule};
+use crate::contest::Contest;
 use crate::files;
 use crate::heap::{NULL, answer};
 use crate::model::{Arm, Failure, Metric, Outcome, Report, Series, Turn, Work, Workload, metric};
 use crate::process::{End, Launch, Used, per_operation};
-use crate::subject::{Subject, field};
-use crate::views::{Against, View};
+use crate::subject::field;
+use crate::views::View;
 use allod_trace::merge::Trace;
 use allod_trace::plan;
 use plan_file::PlanFile;
@@ -183,18 +183,10 @@ impl Work for Replay {
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// The allocators, the baseline among them.
-    pub subjects: &'a [Subject],
-    /// The name of the subject the others are compared with.
-    pub baseline: &'a str,
+    /// The allocators, and the terms.
+    pub contest: Contest<'a>,
     /// The traces.
     pub replays: &'a [Replay],
-    /// When a trace has been replayed often enough.
-    pub rule: Rule,
-    /// What the order of the subjects is drawn from.
-    pub seed: u64,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
 }
 
 /// Replays every trace on every subject and on the null subject, interleaved.
@@ -202,34 +194,15 @@ pub struct Request<'a> {
 /// # Errors
 /// When a part of the laboratory is missing; a subject's failure is recorded instead.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
-    let mut arms: Vec<Arm> = request.subjects.iter().map(Subject::arm).collect();
-    arms.push(crate::heap::null_arm()?);
-    let workloads: Vec<Workload> = request.replays.iter().map(|r| r.workload(&r.name)).collect();
-    let plan = Plan {
-        suite: SUITE,
-        workloads: &workloads,
-        arms: &arms,
-        baseline: request.baseline,
-        apart: Some(NULL),
-        watched: metric::TIME,
-        rule: request.rule,
-        seed: request.seed,
-        counting: false,
-    };
-    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
-    let verify = request.replays.iter().any(|replay| replay.verify);
+    let Request { contest, replays } = *request;
+    let workloads: Vec<Workload> = replays.iter().map(|r| r.workload(&r.name)).collect();
+    let names = || replays.iter().map(|r| r.name.as_str());
+    let views = [View::new(SUITE, names(), &metric::TIME), View::peaks(SUITE, names())];
+    let mut report = contest.run(SUITE, &workloads, views, progress)?;
+    let verify = replays.iter().any(|replay| replay.verify);
     report.provenance.settings.insert("replay verify".into(), verify.to_string());
-    let against = Against {
-        arms: &arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
-        baseline: request.baseline,
-        apart: Some(NULL),
-        threshold: request.threshold,
-    };
-    let names = || request.replays.iter().map(|r| r.name.as_str());
-    View::new(SUITE, names(), &metric::TIME).add_to(&mut report, against);
-    View::peaks(SUITE, names()).add_to(&mut report, against);
     if !report.provenance.stopped {
-        watch(request.replays, &arms, &mut report);
+        watch(replays, &contest.arms(), &mut report);
     }
     Ok(report)
 }
@@ -237,7 +210,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
 /// Adds memory over time, from one more run of each arm that finished: what is sampled is not timed.
 fn watch(replays: &[Replay], arms: &[Arm], report: &mut Report) {
     for replay in replays {
-        for arm in arms.iter().filter(|arm| arm.name != NULL) {
+        for arm in arms {
             if report.result(SUITE, &replay.name, &arm.name).is_none() {
                 continue;
             }

@@ -1,22 +1,15 @@
 //! The tables that `allod replay` prints.
 
 use super::{Request, SUITE};
-use crate::heap::{NULL, time_and_ratios};
+use crate::heap::time_and_ratios;
 use crate::model::{Report, Series};
-use crate::suite_table::SuiteTable;
 use crate::trace_tables::{bytes, sparkline};
 
 /// Time, ratios and peak memory, memory over time, and what was lost.
 pub fn tables(request: &Request, report: &Report) -> String {
-    let table = SuiteTable {
-        report,
-        suite: SUITE,
-        workloads: request.replays.iter().map(|r| r.name.as_str()).collect(),
-        subjects: request.subjects.iter().map(|s| s.name.as_str()).collect(),
-        baseline: request.baseline,
-        floor: Some(NULL),
-    };
-    let mut text = time_and_ratios(&table, "a call", request.threshold);
+    let Request { contest, replays } = request;
+    let table = contest.table(report, SUITE, replays.iter().map(|r| r.name.as_str()).collect());
+    let mut text = time_and_ratios(&table, "a call", contest.terms.threshold);
     text +=
         &format!("Peak memory: MiB, largest resident set above the start.\n\n{}\n", table.memory());
     text.extend(table.workloads.iter().map(|workload| curves(workload, report)));

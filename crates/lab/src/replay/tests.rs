@@ -1,7 +1,8 @@
 //! Replays of programs that the tests made up.
 
 use super::*;
-use crate::subject::SYSTEM;
+use crate::driver::{Rule, Terms};
+use crate::subject::{SYSTEM, Subject};
 use allod_trace::census::Census;
 use allod_trace::writer::Writer;
 use allod_trace::{Call, Event, FileHeader};
@@ -124,14 +125,8 @@ fn a_report_has_time_and_memory_of_every_subject() {
     let subjects =
         ["a", "b"].map(|name| Subject { name: name.into(), library: None, origin: String::new() });
     let replays = [Replay::of(&saved.0, false).unwrap()];
-    let request = Request {
-        subjects: &subjects,
-        baseline: "a",
-        replays: &replays,
-        rule: Rule::rounds(1),
-        seed: 1,
-        threshold: 0.01,
-    };
+    let contest = Contest { subjects: &subjects, baseline: "a", terms: Terms::of(Rule::rounds(1)) };
+    let request = Request { contest, replays: &replays };
     let report = run(&request, |_| {}).unwrap();
     assert_eq!(report.failures, []);
     assert!(report.comparison(SUITE, &replays[0].name, "b").is_some());

@@ -3,7 +3,7 @@
 use super::Given;
 use super::scorecard::{Line, Mean, Scorecard};
 use super::suite::Suite;
-use crate::table::{digits, nanoseconds};
+use crate::table::{counted, digits, nanoseconds};
 
 /// Puts the table of each suite between its lines `<!-- SUITE table -->` and `<!-- end of SUITE table -->`.
 ///
@@ -59,12 +59,12 @@ fn table(suite: &Suite) -> String {
     means("times leaner at the peak", &|line| line.memory);
     let m = &suite.report.machine;
     text + &format!(
-        "\n{}, {} processors, {}; medians of {} interleaved rounds; in brackets nanoseconds an \
+        "\n{}, {}, {}; medians of {}; in brackets nanoseconds an \
          operation.\n",
         m.cpu,
-        m.cores,
+        counted(m.cores, "processor"),
         m.os,
-        suite.report.rounds()
+        counted(suite.report.rounds(), "interleaved round")
     )
 }
 

@@ -156,6 +156,13 @@ impl<'a> Suite<'a> {
         (!base.is_empty()).then(|| stats::log_ratios(&base, &own))
     }
 
+    /// The same of peak memory.
+    pub fn peak_logs(&self, row: &str, subject: &str, other: &str) -> Option<Vec<f64>> {
+        let all = &self.report.observations;
+        let (base, own) = pairs(all, row, [other, subject], &metric::PEAK);
+        (!base.is_empty()).then(|| stats::log_ratios(&base, &own))
+    }
+
     fn paired(&self, row: &'a str, subject: &str, other: &str) -> Option<Share> {
         let logs = self.logs(row, subject, other)?;
         let ratio = stats::median(&logs).exp();

@@ -6,7 +6,7 @@ use super::suite::{Share, Suite};
 use crate::experiment::{Experiment, Matrix, effect_table, point_table, sum_table};
 use crate::notes::notes;
 use crate::suite_table::SuiteTable;
-use crate::table::{Table, digits};
+use crate::table::{Table, counted, digits};
 
 /// Rows of the list of what is lost.
 const MOST_LOST: usize = 10;
@@ -213,7 +213,7 @@ impl Scorecard {
         if !self.extremes.is_empty() {
             header.extend(["without extremes", "95 % interval"]);
         }
-        header.push("memory");
+        header.extend(["memory", "95 % interval"]);
         let mut table = Table::new(header);
         for line in &self.subjects {
             table.row(self.cells(line));
@@ -232,16 +232,16 @@ impl Scorecard {
         if !self.extremes.is_empty() {
             cells.extend(with_interval(line.without_extremes));
         }
-        cells.push(line.memory.map_or_else(lost, |mean| digits(mean.share.ratio)));
+        cells.extend(with_interval(line.memory));
         cells
     }
 
     /// What the numbers are.
     pub(super) fn sentences(&self) -> String {
         let mut text = format!(
-            "Shares of {}: how many times faster, and how many times less memory at the peak; above 1 is better. Geometric means over {} rows: {}.",
+            "Shares of {}: how many times faster, and how many times less memory at the peak; above 1 is better. Geometric means over {}: {}.",
             self.reference,
-            self.rows.len(),
+            counted(self.rows.len(), "row"),
             self.rows.join(", ")
         );
         if !self.extremes.is_empty() {
@@ -288,7 +288,10 @@ impl Scorecard {
         }
         let (lost, all) = (lost.count(), self.against_best.len());
         let ours = self.ours.as_deref().unwrap_or_default();
-        let mut text = format!("Of {all} rows, {ours} is behind the best other subject in {lost}.");
+        let mut text = format!(
+            "Of {}, {ours} is behind the best other subject in {lost}.",
+            counted(all, "row")
+        );
         if lost > MOST_LOST {
             text += &format!(" The {MOST_LOST} worst:");
         }

@@ -84,7 +84,15 @@ fn without_observations_the_means_are_the_same_but_have_no_intervals() {
         assert!(close(a.throughput, b.throughput.unwrap().share.ratio), "{}", a.subject);
         assert_eq!(b.throughput.unwrap().share.ci95, None);
     }
-    assert!(with.line("allod").unwrap().throughput.unwrap().share.ci95.is_some());
+    let ours = with.line("allod").unwrap();
+    assert!(ours.throughput.unwrap().share.ci95.is_some());
+    // All rounds are alike, so that there is nothing to be unsure of.
+    assert_eq!(ours.memory.unwrap().share.ci95, Some([2.0, 2.0]));
+    assert_eq!(without.line("allod").unwrap().memory.unwrap().share.ci95, None);
+    let table = with.parts()[0].table.as_ref().unwrap().to_string();
+    assert!(
+        table.lines().any(|line| line.starts_with("allod") && line.ends_with("2.00\u{2013}2.00"))
+    );
 }
 
 #[test]

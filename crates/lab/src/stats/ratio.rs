@@ -4,14 +4,17 @@ use super::bootstrap;
 use super::exact::{FEWEST, median_interval};
 use super::summary::{mean, median, median_in_place};
 use super::verdict::Verdict;
+use crate::model::number;
 use serde::{Deserialize, Serialize};
 
 /// How an arm compares with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// How many times better than the baseline; above 1 is better.
+    #[serde(deserialize_with = "number::one")]
     pub ratio: f64,
     /// 95 % interval of the ratio.
+    #[serde(deserialize_with = "number::two")]
     pub ci95: [f64; 2],
     /// What to conclude, by the stated threshold.
     pub verdict: Verdict,

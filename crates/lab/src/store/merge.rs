@@ -103,9 +103,10 @@ fn run_of_siblings(change: &Transaction, p: &Provenance) -> rusqlite::Result<Opt
 }
 
 /// What shards of one measurement have in common of their commands: all but which share it is, where
-/// results go, and what the order is drawn from.
+/// results and builds go, and what the order is drawn from.
 fn alike(command: &[String]) -> Vec<&str> {
-    const OWN: [&str; 5] = ["--shard", "--store", "--json", "--seed", "--against"];
+    const OWN: [&str; 7] =
+        ["--shard", "--store", "--json", "--html", "--seed", "--against", "--builds"];
     let mut words = command.iter().skip(1).map(String::as_str);
     let mut kept = Vec::new();
     while let Some(word) = words.next() {
@@ -145,9 +146,9 @@ mod tests {
             Against { arms: &["base", "fast"], baseline: "base", apart: None, threshold: 0.01 };
         View::new("heap", share, &TIME).add_to(&mut report, against);
         report.provenance.shard = Some(shard);
-        let of = format!("--shard={shard}");
-        report.provenance.command =
-            ["allod", "bench", "heap", &of, "--seed", "7"].map(String::from).into();
+        let (of, page) = (format!("--shard={shard}"), format!("{number}.html"));
+        let command = ["allod", "bench", "heap", &of, "--seed", "7", "--html", &page];
+        report.provenance.command = command.map(String::from).into();
         report
     }
 

@@ -58,7 +58,7 @@ fn write_part(change: &Transaction, run: i64, name: &str, report: &Report) -> ru
     change.execute(
         "INSERT INTO part VALUES (NULL, :run, :name, :shard, :shares, :head, :time, :seed, :version, \
          :command, :commit, :branch, :modified, :compiler, :flags, :settings, :disturbed, :repeated, \
-         :stopped, :os, :arch, :cpu, :cores, :memory, :huge, :governor)",
+         :stopped, :os, :arch, :cpu, :cores, :memory, :huge, :governor, :counters)",
         named_params! {
             ":run": run, ":name": name,
             ":shard": p.shard.map(|s| s.number), ":shares": p.shard.map(|s| s.shares),
@@ -69,7 +69,7 @@ fn write_part(change: &Transaction, run: i64, name: &str, report: &Report) -> ru
             ":disturbed": p.disturbed_rounds as i64, ":repeated": p.repeated_rounds as i64,
             ":stopped": p.stopped, ":os": os, ":arch": arch, ":cpu": cpu,
             ":cores": *cores as i64, ":memory": *memory_kib as i64, ":huge": huge_pages,
-            ":governor": governor,
+            ":governor": governor, ":counters": p.counters_errno,
         },
     )?;
     Ok(())

@@ -4,7 +4,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// What is done to a file of version n, the n-th, to make it one of version n + 1. A step that has been
 /// released does not change any more.
-const STEPS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema_2.sql")];
+const STEPS: [&str; 3] =
+    [include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
 /// The version that this code reads and writes.
 pub(super) const VERSION: usize = STEPS.len();
@@ -73,11 +74,18 @@ fn version(connection: &Connection) -> Result<usize, Fault> {
 pub(super) mod tests {
     use super::*;
 
-    /// A file as an older version of the laboratory left it.
-    pub(in crate::store) fn make_old(connection: &mut Connection, version: usize) {
-        let change = connection.transaction().unwrap();
-        migrate(&change, version).unwrap();
-        change.commit().unwrap();
+    /// Makes a file what an older version of the laboratory left: undoes steps, the last one first.
+    pub(in crate::store) fn make_old(connection: &Connection, version: usize) {
+        let undo = [
+            "DROP VIEW observations; DROP INDEX part_of_run; DROP INDEX arm_of_part;
+             DROP INDEX series_of_part; DROP INDEX observation_of_series; DROP INDEX failure_of_part;
+             DROP INDEX result_of_part; DROP INDEX comparison_of_part; DROP INDEX shown_of_part",
+            "ALTER TABLE part DROP COLUMN counters_errno",
+        ];
+        for step in undo[version - 1..].iter().rev() {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "user_version", version as i64).unwrap();
     }
 
     /// A file as a newer version of the laboratory might leave it.

@@ -137,24 +137,30 @@ fn a_store_of_a_newer_version_is_refused() {
     make_newer(&Store::open(&scratch.file()).unwrap().connection);
     for opened in [Store::open(&scratch.file()), Store::open_to_read(&scratch.file())] {
         let why = opened.err().unwrap();
-        assert!(why.contains("is a store of schema 3; this version of allod knows 2"), "{why}");
+        assert!(why.contains("is a store of schema 4; this version of allod knows 3"), "{why}");
     }
 }
 
 #[test]
 fn a_store_of_an_older_version_is_brought_up_to_date() {
-    let scratch = Scratch::new("older");
-    let report = full();
-    let run = {
-        let mut connection = Connection::open(scratch.file()).unwrap();
-        make_old(&mut connection, 1);
-        let mut old = Store { connection, file: scratch.file() };
-        old.save(&report).unwrap()
-    };
-    let store = Store::open_to_read(&scratch.file()).unwrap();
-    assert_eq!(store.load(run).unwrap(), report);
-    let sql = "SELECT count(*) FROM observations WHERE arm = 'fast' AND counts";
-    assert_eq!(store.sql(|c| c.query_row(sql, [], |row| row.get::<_, i64>(0))), Ok(6));
+    for version in [1, 2] {
+        let scratch = Scratch::new(&format!("older-{version}"));
+        let mut report = full();
+        report.provenance.counters_errno = Some(libc::EACCES);
+        let run = {
+            let mut store = Store::open(&scratch.file()).unwrap();
+            let run = store.save(&report).unwrap();
+            make_old(&store.connection, version);
+            run
+        };
+        let store = Store::open_to_read(&scratch.file()).unwrap();
+        assert_eq!(store.load(run).unwrap(), report);
+        let number = |sql: &str| store.sql(|c| c.query_row(sql, [], |row| row.get::<_, i64>(0)));
+        let fast = "SELECT count(*) FROM observations WHERE arm = 'fast' AND counts";
+        assert_eq!(number(fast), Ok(6));
+        let why = "SELECT counters_errno FROM part";
+        assert_eq!(number(why), Ok(libc::EACCES.into()), "it was in the head already");
+    }
 }
 
 #[test]

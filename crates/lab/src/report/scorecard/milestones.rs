@@ -12,6 +12,7 @@ use super::means::{leaner, throughput};
 use super::{AgainstBest, Mean};
 use crate::report::suite::{Share, Suite};
 use crate::stats;
+use crate::table::counted;
 use serde::Serialize;
 
 /// The workload of the published figures, and shares of mimalloc's throughput in it.
@@ -103,7 +104,7 @@ fn peers(suite: &Suite, ours: &str) -> Vec<Milestone> {
         let mean = throughput(suite, &suite.rows, ours, other)?;
         let what = match mean.rows {
             rows if rows == suite.rows.len() => format!("{other} passed"),
-            rows => format!("{other} passed, in the {rows} rows that it has"),
+            rows => format!("{other} passed, in the {} that it has", counted(rows, "row")),
         };
         Some(Milestone::new(what, 1.0, mean.share))
     });
