@@ -4,7 +4,7 @@ use crate::common::Failure;
 use crate::output::say;
 use crate::run::become_it;
 use allod_lab::files;
-use allod_scheme::{PASSES, cc};
+use allod_scheme::{OPTIONAL, PASSES, Settings, cc};
 use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -61,12 +61,19 @@ struct How {
     /// Print what a pass gives and stop [default: none]
     #[arg(long, value_name = "PASS", value_parser = PossibleValuesParser::new(PASSES))]
     dump: Option<String>,
+    /// Leave a pass out that only makes programs faster [default: none]
+    #[arg(long, value_name = "PASS", value_parser = PossibleValuesParser::new(OPTIONAL))]
+    disable: Vec<String>,
 }
 
 impl How {
     fn options(&self) -> Result<cc::Options, Failure> {
         let library = files::scheme_library()?;
         Ok(cc::Options { cc: self.cc.clone(), level: self.level, checked: self.checked, library })
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { dump: self.dump.clone(), disabled: self.disable.clone() }
     }
 }
 
@@ -76,10 +83,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return self::build(build);
     }
     let file = PathBuf::from(&args.words[0]);
-    if let Some(pass) = &args.how.dump {
-        return say(&cc::to_c(&file, Some(pass))?);
+    if args.how.dump.is_some() {
+        return say(&cc::to_c(&file, args.how.settings())?);
     }
-    let program = cc::cached(&file, &args.how.options()?)?;
+    let program = cc::cached(&file, args.how.settings(), &args.how.options()?)?;
     let mut command = Command::new(&program);
     std::os::unix::process::CommandExt::arg0(&mut command, &file);
     command.args(&args.words[1..]);
@@ -87,7 +94,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn build(args: &Build) -> Result<(), Failure> {
-    let c = cc::to_c(&args.file, args.how.dump.as_deref())?;
+    let c = cc::to_c(&args.file, args.how.settings())?;
     if args.emit_c || args.how.dump.is_some() {
         return say(&c);
     }

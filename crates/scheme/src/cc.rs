@@ -1,6 +1,6 @@
 //! From a program's file to an executable: the compiler, then the C compiler, then the cache.
 
-use crate::{HEADERS, Sources, compile};
+use crate::{HEADERS, Settings, Sources, compile};
 use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,18 +21,18 @@ pub struct Options {
     pub library: PathBuf,
 }
 
-/// The C that a file's program becomes, or what a pass gives.
+/// The C that a file's program becomes, or what a pass gives. `None` asks for C as usual.
 ///
 /// # Errors
 /// What is wrong with the program, or that the file cannot be read.
-pub fn to_c(file: &Path, dump: Option<&str>) -> Result<String, String> {
+pub fn to_c(file: &Path, settings: impl Into<Settings>) -> Result<String, String> {
     let text =
         fs::read_to_string(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
     let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (file, folder) = (file.to_owned(), folder.to_owned());
-    let dump = dump.map(str::to_owned);
+    let settings = settings.into();
     // Programs may be nested deeper than a thread's usual stack allows.
-    let work = move || compile(&mut Sources::new(&folder), &file, text, dump.as_deref());
+    let work = move || compile(&mut Sources::new(&folder), &file, text, &settings);
     let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(work);
     let thread = thread.map_err(|e| format!("cannot start a thread: {e}"))?;
     thread.join().map_err(|_| "the compiler failed; this is a fault in it".to_string())?
@@ -142,8 +142,12 @@ fn key(of: &impl Hash) -> u128 {
 ///
 /// # Errors
 /// What is wrong with the program, or what stands in the way.
-pub fn cached(file: &Path, options: &Options) -> Result<PathBuf, String> {
-    let c = to_c(file, None)?;
+pub fn cached(
+    file: &Path,
+    settings: impl Into<Settings>,
+    options: &Options,
+) -> Result<PathBuf, String> {
+    let c = to_c(file, settings)?;
     let library = fs::metadata(&options.library)
         .map_err(|e| format!("{}: {e}", options.library.display()))?;
     let built = library.modified().ok();

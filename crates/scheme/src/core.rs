@@ -117,11 +117,11 @@ pub struct Clause {
 }
 
 impl Lambda {
-    /// The clause that takes `count` arguments.
-    pub fn clause_for(&self, count: usize) -> Option<usize> {
-        self.clauses
-            .iter()
-            .position(|c| c.params.len() == count || (c.rest.is_some() && c.params.len() <= count))
+    /// The clause that takes `count` arguments, if each then has a parameter of its own.
+    pub fn takes_exactly(&self, count: usize) -> Option<&Clause> {
+        let takes =
+            |c: &&Clause| c.params.len() == count || (c.rest.is_some() && c.params.len() <= count);
+        self.clauses.iter().find(takes).filter(|clause| clause.rest.is_none())
     }
 }
 

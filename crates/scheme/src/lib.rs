@@ -6,6 +6,7 @@
 //! | `expand` | data | [`core`] |
 //! | [`passes::reach`] | core | core without what nothing needs |
 //! | [`passes::letrec`] | core | core where `letrec*` binds lambdas only |
+//! | [`passes::inline`] | core | core where small known procedures are in place |
 //! | [`passes::assign`] | core | core without assigned locals |
 //! | [`passes::loops`] | core | core with loops |
 //! | [`passes::flow`] | core | straight-line code ([`straight`]) |
@@ -46,8 +47,32 @@ pub const HEADERS: [(&str, &str); 3] = [
 const PRELUDE: &str = include_str!("prelude.scm");
 
 /// The passes that [`compile`] can stop after and print.
-pub const PASSES: [&str; 8] =
-    ["expand", "reach", "letrec", "assign", "loops", "flow", "closure", "live"];
+pub const PASSES: [&str; 9] =
+    ["expand", "reach", "letrec", "inline", "assign", "loops", "flow", "closure", "live"];
+
+/// The passes that make programs faster and can be left out.
+pub const OPTIONAL: [&str; 1] = ["inline"];
+
+/// What is asked of [`compile`].
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Stop after this pass and print what it gives.
+    pub dump: Option<String>,
+    /// Leave these [`OPTIONAL`] passes out.
+    pub disabled: Vec<String>,
+}
+
+impl From<Option<&str>> for Settings {
+    fn from(dump: Option<&str>) -> Settings {
+        Settings { dump: dump.map(str::to_owned), ..Settings::default() }
+    }
+}
+
+impl Settings {
+    fn has(&self, pass: &str) -> bool {
+        !self.disabled.iter().any(|disabled| disabled == pass)
+    }
+}
 
 /// Compiles a program to C, or to the text of what a pass gives.
 ///
@@ -57,16 +82,16 @@ pub fn compile(
     sources: &mut Sources,
     file: &Path,
     text: String,
-    dump: Option<&str>,
+    settings: &Settings,
 ) -> Result<String, String> {
-    run(sources, file, text, dump).map_err(|fault| sources.describe(&fault))
+    run(sources, file, text, settings).map_err(|fault| sources.describe(&fault))
 }
 
 fn run(
     sources: &mut Sources,
     file: &Path,
     text: String,
-    dump: Option<&str>,
+    settings: &Settings,
 ) -> Result<String, Fault> {
     let mut idents = Idents::default();
     let prelude = sources.read(Path::new("prelude.scm"), PRELUDE.to_owned())?;
@@ -76,7 +101,7 @@ fn run(
     let mut program = expand::expand(sources, &prelude, idents, &forms)?;
     macro_rules! after {
         ($pass:literal, $shown:expr) => {
-            if dump == Some($pass) {
+            if settings.dump.as_deref() == Some($pass) {
                 return Ok($shown);
             }
         };
@@ -86,6 +111,11 @@ fn run(
     after!("reach", dump::core(&program));
     passes::letrec::run(&mut program);
     after!("letrec", dump::core(&program));
+    if settings.has("inline") {
+        passes::inline::run(&mut program);
+        passes::reach::run(&mut program);
+    }
+    after!("inline", dump::core(&program));
     passes::assign::run(&mut program);
     after!("assign", dump::core(&program));
     passes::loops::run(&mut program);

@@ -236,9 +236,16 @@
   (let loop ((least (length (car all))) (rest (cdr all)))
     (if (null? rest) least (loop (min least (length (car rest))) (cdr rest)))))
 
-(define (vector-map f . all)
-  (let* ((n (%shortest vector-length all)) (list (%map-indexed f vector-ref all n)))
-    (list->vector list)))
+(define vector-map
+  (case-lambda
+    ((f v)
+     (let ((n (vector-length v)))
+       (let loop ((i 0) (done '()))
+         (if (< i n)
+             (loop (+ i 1) (cons (f (vector-ref v i)) done))
+             (list->vector (reverse done))))))
+    ((f . all)
+     (list->vector (%map-indexed f vector-ref all (%shortest vector-length all))))))
 
 (define (string-map f . all)
   (list->string (%map-indexed f string-ref all (%shortest string-length all))))
@@ -262,8 +269,15 @@
               (apply f (%map1 (lambda (one) (ref one i)) all)))
           (loop (+ i 1))))))
 
-(define (vector-for-each f . all)
-  (%for-each-indexed f vector-ref all (%shortest vector-length all)))
+(define vector-for-each
+  (case-lambda
+    ((f v)
+     (let ((n (vector-length v)))
+       (let loop ((i 0))
+         (if (< i n)
+             (begin (f (vector-ref v i)) (loop (+ i 1)))))))
+    ((f . all)
+     (%for-each-indexed f vector-ref all (%shortest vector-length all)))))
 
 (define (string-for-each f . all)
   (%for-each-indexed f string-ref all (%shortest string-length all)))

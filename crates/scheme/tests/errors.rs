@@ -1,6 +1,6 @@
 //! What is said of programs that are none: each `errors/NAME.scm` beside `errors/NAME.txt`.
 
-use allod_scheme::{Sources, compile};
+use allod_scheme::{Settings, Sources, compile};
 use std::path::Path;
 
 #[test]
@@ -15,9 +15,10 @@ fn faults_are_told_with_file_line_and_column() {
     for path in names {
         let text = std::fs::read_to_string(&path).unwrap();
         let name = Path::new(path.file_name().unwrap());
-        let said =
-            compile(&mut Sources::new(folder), name, text, None).err().unwrap_or("no fault".into())
-                + "\n";
+        let said = compile(&mut Sources::new(folder), name, text, &Settings::default())
+            .err()
+            .unwrap_or("no fault".into())
+            + "\n";
         let golden = path.with_extension("txt");
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(&golden, &said).unwrap();

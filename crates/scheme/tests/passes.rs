@@ -1,11 +1,17 @@
 //! Each pass by itself: a source beside what the pass gives.
 
-use allod_scheme::{PASSES, Sources, compile};
+use allod_scheme::{OPTIONAL, PASSES, Settings, Sources, compile};
 use std::path::Path;
 
+/// What a pass gives, where others that may be left out are.
 fn after(pass: &str, text: &str) -> String {
     let mut sources = Sources::new(Path::new("."));
-    let shown = compile(&mut sources, Path::new("test.scm"), text.into(), Some(pass)).unwrap();
+    let others = OPTIONAL.iter().filter(|other| **other != pass);
+    let settings = Settings {
+        dump: Some(pass.into()),
+        disabled: others.map(|other| other.to_string()).collect(),
+    };
+    let shown = compile(&mut sources, Path::new("test.scm"), text.into(), &settings).unwrap();
     shown.trim_end().to_owned()
 }
 
@@ -84,6 +90,34 @@ fn letrec_binds_lambdas_only() {
 }
 
 #[test]
+fn inline_puts_small_known_procedures_in_place() {
+    gives(
+        "inline",
+        "(define (twice x) (+ x x)) (list (twice (car '(1)))) (list (twice 2))",
+        "(#cons (let ((x (#car '(1)))) (#%add x x)) '())\n(#cons (#%add 2 2) '())",
+    );
+    gives(
+        "inline",
+        "(define (f x) (if (null? x) 0 (+ 1 (f (cdr x))))) (f '(1))",
+        "(define f (lambda ((x) (if (#null? x) 0 (#%add 1 (f (#cdr x)))))))\n(f '(1))",
+    );
+}
+
+#[test]
+fn inline_knows_a_procedure_that_is_given_to_another() {
+    gives(
+        "inline",
+        "(define l (list 1 2)) (map (lambda (x) (* x x)) l)",
+        "(define l (#cons 1 (#cons 2 '())))\n\
+         (let ((list l)) \
+         (letrec* ((loop (lambda ((list done) (if (#pair? list) \
+         (loop (#cdr list) (#cons (let ((x (#car list))) (#%mul x x)) done)) \
+         (#reverse done)))))) \
+         (loop list '())))",
+    );
+}
+
+#[test]
 fn assign_puts_assigned_locals_into_boxes() {
     gives(
         "assign",
@@ -108,6 +142,11 @@ fn loops_finds_procedures_that_are_places_to_go_to() {
         "loops",
         "(let loop ((i 0)) (car loop))",
         "(letrec* ((loop (lambda ((i) (#car loop))))) (loop 0))",
+    );
+    gives(
+        "loops",
+        "(define (f x) (if (null? x) (f '()) (+ 1 (f x)))) (f 1)",
+        "(define f (lambda ((x) (loops ((f (lambda ((x) (if (#null? x) (f '()) (#%add 1 (f x))))))) (f x)))))\n(f 1)",
     );
 }
 

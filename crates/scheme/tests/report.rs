@@ -2,6 +2,8 @@
 
 mod common;
 
+use allod_scheme::Settings;
+use allod_scheme::cc::Options;
 use std::fmt::Write;
 
 /// Runs an expression and prints what it gives, or how it fails.
@@ -38,7 +40,11 @@ fn blocks(table: &str) -> Vec<(String, Option<String>)> {
     text.split("\n\n").map(str::trim).filter(|b| !b.is_empty()).map(block).collect()
 }
 
-fn check(name: &str, table: &str, options: &allod_scheme::cc::Options) {
+fn check(name: &str, table: &str, options: &Options) {
+    check_as(name, table, &Settings::default(), options);
+}
+
+fn check_as(name: &str, table: &str, settings: &Settings, options: &Options) {
     let blocks = blocks(table);
     let mut program = String::from(FRAME);
     for (i, (source, expected)) in blocks.iter().enumerate() {
@@ -48,7 +54,7 @@ fn check(name: &str, table: &str, options: &allod_scheme::cc::Options) {
         }
         .unwrap();
     }
-    let printed = common::prints(name, &program, options);
+    let printed = common::prints_as(name, &program, settings, options);
     let mut lines = printed.lines();
     let mut wrong = String::new();
     for (i, (source, expected)) in blocks.iter().enumerate() {
@@ -80,4 +86,11 @@ fn chapter_6_by_gcc() {
 #[test]
 fn chapter_6_by_clang() {
     check("chapter6-clang", include_str!("report/chapter6.txt"), &common::quick("clang"));
+}
+
+#[test]
+fn both_chapters_without_any_pass_that_may_be_left_out() {
+    let (without, quick) = (common::without(None), common::quick("gcc"));
+    check_as("chapter4-plain", include_str!("report/chapter4.txt"), &without, &quick);
+    check_as("chapter6-plain", include_str!("report/chapter6.txt"), &without, &quick);
 }

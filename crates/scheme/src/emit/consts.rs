@@ -42,6 +42,8 @@ pub(super) struct Consts {
     patches: Vec<(usize, usize)>,
     /// Objects that are being laid out and have labels.
     labels: HashMap<u64, usize>,
+    /// Where constants lie, by the address of their datum, which is kept so that it stays theirs.
+    placed: HashMap<*const Datum, (Rc<Datum>, String)>,
 }
 
 impl Consts {
@@ -54,8 +56,14 @@ impl Consts {
                 if let Node::Symbol(name) = &datum.node {
                     return format!("Y[{}]", self.symbol(name));
                 }
+                // A constant that was copied with its procedure is still one object.
+                if let Some((_, place)) = self.placed.get(&Rc::as_ptr(datum)) {
+                    return place.clone();
+                }
                 self.labels.clear();
-                self.word(datum, None)
+                let place = self.word(datum, None);
+                self.placed.insert(Rc::as_ptr(datum), (datum.clone(), place.clone()));
+                place
             }
         }
     }

@@ -122,7 +122,12 @@ impl Emit<'_> {
         for (i, name) in slots.iter().enumerate().skip(REGISTERS) {
             self.line(&format!("V {name} SCH_U = sp[{}];", i - REGISTERS));
         }
-        if code.rest || takes_memory(&code.body, self.flow) {
+        // A body that is a loop has safe points of its own.
+        let first = match &code.body {
+            Block { stmts, end: End::Loops(_, first) } if stmts.is_empty() => first,
+            body => body,
+        };
+        if code.rest || takes_memory(first, self.flow) {
             self.poll(&slots);
         }
         self.block(&code.body, &Dest::Return);

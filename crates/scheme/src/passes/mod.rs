@@ -4,7 +4,9 @@
 pub mod assign;
 pub mod closure;
 pub mod flow;
+pub mod inline;
 pub mod letrec;
 pub mod live;
 pub mod loops;
+mod names;
 pub mod reach;

@@ -3,6 +3,7 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
+use allod_scheme::Settings;
 use allod_scheme::cc::{self, Options};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -53,6 +54,12 @@ pub fn quick(cc: &str) -> Options {
     Options { cc: cc.into(), level: 0, checked: true, library: library() }
 }
 
+/// Without passes that only make programs faster; without one of them, if it is named.
+pub fn without(pass: Option<&str>) -> Settings {
+    let passes = pass.map_or(allod_scheme::OPTIONAL.to_vec(), |pass| vec![pass]);
+    Settings { disabled: passes.into_iter().map(String::from).collect(), ..Settings::default() }
+}
+
 /// As people compile.
 pub fn usual(cc: &str) -> Options {
     Options { cc: cc.into(), level: 2, checked: false, library: library() }
@@ -60,8 +67,19 @@ pub fn usual(cc: &str) -> Options {
 
 /// Compiles a program and gives the executable.
 pub fn compile(scratch: &Scratch, name: &str, text: &str, options: &Options) -> PathBuf {
+    compile_as(scratch, name, text, &Settings::default(), options)
+}
+
+/// Compiles a program in a certain way.
+pub fn compile_as(
+    scratch: &Scratch,
+    name: &str,
+    text: &str,
+    settings: &Settings,
+    options: &Options,
+) -> PathBuf {
     let file = scratch.file(&format!("{name}.scm"), text);
-    let c = cc::to_c(&file, None).unwrap_or_else(|e| panic!("{e}"));
+    let c = cc::to_c(&file, settings.clone()).unwrap_or_else(|e| panic!("{e}"));
     let program = file.with_extension("");
     cc::build(&c, &program, options).unwrap_or_else(|e| panic!("{e}"));
     program
@@ -69,8 +87,13 @@ pub fn compile(scratch: &Scratch, name: &str, text: &str, options: &Options) -> 
 
 /// Compiles and runs a program, in a folder of its own.
 pub fn run(name: &str, text: &str, options: &Options) -> Output {
+    run_as(name, text, &Settings::default(), options)
+}
+
+/// Compiles a program in a certain way and runs it.
+pub fn run_as(name: &str, text: &str, settings: &Settings, options: &Options) -> Output {
     let scratch = Scratch::new(name);
-    let program = compile(&scratch, name, text, options);
+    let program = compile_as(&scratch, name, text, settings, options);
     let mut command = Command::new(program);
     command.current_dir(&scratch.0).stdin(Stdio::null());
     command.output().expect("the program starts")
@@ -78,7 +101,12 @@ pub fn run(name: &str, text: &str, options: &Options) -> Output {
 
 /// What a program prints, which must end well.
 pub fn prints(name: &str, text: &str, options: &Options) -> String {
-    let output = run(name, text, options);
+    prints_as(name, text, &Settings::default(), options)
+}
+
+/// What a program prints that is compiled in a certain way.
+pub fn prints_as(name: &str, text: &str, settings: &Settings, options: &Options) -> String {
+    let output = run_as(name, text, settings, options);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}: {:?} {error}", output.status);
     String::from_utf8(output.stdout).expect("text")
