@@ -40,6 +40,18 @@ done
 
 check "interior pointers are caught when they reach their slab" is_caught interior-slab 'bytes inside'
 
+# stops_at_least COUNT GROUP: of the attacks of a group (or of all), the default build stops that many.
+"$root/tests/hostile/table" "allod=$so" >"$work/table"
+stops_at_least() {
+    local stopped
+    cat "$work/table"
+    stopped=$(awk -F'|' -v group="$2" 'index($2, " " group " (") == 1 { print $3 + 0 }' "$work/table")
+    [ "${stopped:-0}" -ge "$1" ]
+}
+check "the default build stops most double frees" stops_at_least 30 "double free"
+check "the default build stops most invalid frees" stops_at_least 44 "invalid free"
+check "the default build never runs what lies in the heap" stops_at_least 12 "secrets and prediction"
+
 names_bad_settings() {
     on_allod ALLOD_PURGE_DELAY_MS=soon ALLOD_FASTER=1 true 2>"$work/err" || return
     cat "$work/err"
