@@ -11,7 +11,7 @@ shared="-L$prefix/lib -lallod -Wl,-rpath,$prefix/lib -ldl"
 # shellcheck disable=SC2016  # backquotes of Markdown
 # What a compiler should emit compiles, and does what the text says.
 documented() {
-    sed -n '/^```c$/,/^```$/{/^```/!p}' "$root/docs/regions.md" >"$work/documented.c"
+    sed -n '/^```c form.c$/,/^```$/{/^```/!p}' "$root/docs/regions.md" >"$work/documented.c"
     grep -q 'int main' "$work/documented.c" || return 1
     # Options are several words on purpose, here and below.
     # shellcheck disable=SC2086

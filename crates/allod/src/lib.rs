@@ -45,10 +45,8 @@ pub use allod_frame as frame;
 
 /// Regions: memory that goes all at once, with typed objects.
 ///
-/// The derive macro names the crate `allod_region`:
-///
 /// ```
-/// use allod::region::{self as allod_region, Region, Trace, Value};
+/// use allod::region::{Region, Trace, Value};
 ///
 /// #[derive(Trace)]
 /// struct Named<'r> {
@@ -63,5 +61,5 @@ pub use allod_frame as frame;
 #[cfg(feature = "region")]
 pub mod region {
     pub use allod_region::*;
-    pub use allod_region_derive::Trace;
+    pub use allod_region_derive::TraceOfAllod as Trace;
 }

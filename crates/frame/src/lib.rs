@@ -153,7 +153,7 @@ pub use string::FrameString;
 pub use team::{Entered, Team, Workers};
 pub use zero::Zeroable;
 
-/// The programs in `docs/frames.md` are compiled and run.
-#[cfg(all(doctest, feature = "tokio", feature = "bevy", feature = "rapier"))]
-#[doc = include_str!("../../../docs/frames.md")]
+/// The programs on the page about engines are compiled and run.
+#[cfg(all(doctest, feature = "bevy", feature = "rapier"))]
+#[doc = include_str!("../../../docs/frames-in-engines.md")]
 mod page {}

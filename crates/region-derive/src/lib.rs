@@ -5,8 +5,9 @@
 //! `Slot<'r>`, `Ref<'r, T>`, `Option<Ref<'r, T>>`, or an array of these. Where the values are follows from
 //! the fields' types and offsets.
 //!
-//! The code it writes names the crate `allod_region`; users of the crate `allod` rename it with
-//! `use allod::region as allod_region;`.
+//! There are two forms of the macro, which differ in the path that the code they write begins with: [`Trace`]
+//! says `allod_region`, [`TraceOfAllod`] says `::allod::region`. The crate `allod` exports the latter as
+//! `allod::region::Trace`, so its users need no other crate.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -16,11 +17,22 @@ use syn::{Data, DeriveInput, Error, GenericParam, Index, Lifetime, Member, spann
 /// Implements `allod_region::Trace` for a struct. See the crate's page.
 #[proc_macro_derive(Trace)]
 pub fn derive_trace(input: TokenStream) -> TokenStream {
-    let input = syn::parse_macro_input!(input as DeriveInput);
-    expand(&input).unwrap_or_else(|error| error.into_compile_error()).into()
+    derive(input, &quote!(allod_region))
 }
 
-fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
+/// The same for users of the crate `allod`, which exports it as `allod::region::Trace`.
+#[proc_macro_derive(TraceOfAllod)]
+pub fn derive_trace_of_allod(input: TokenStream) -> TokenStream {
+    derive(input, &quote!(::allod::region))
+}
+
+fn derive(input: TokenStream, regions: &Tokens) -> TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    expand(&input, regions).unwrap_or_else(|error| error.into_compile_error()).into()
+}
+
+/// The implementation; `regions` is the path of the module that has the trait.
+fn expand(input: &DeriveInput, regions: &Tokens) -> Result<Tokens, Error> {
     let Data::Struct(data) = &input.data else {
         return Err(Error::new(
             input.span(),
@@ -44,8 +56,8 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
         let member = member((i, field));
         let ty = &field.ty;
         let map = match &lifetime {
-            Some(lifetime) => quote!(<#ty as allod_region::Field<#lifetime>>::MAP),
-            None => quote!(allod_region::plain_map::<#ty>()),
+            Some(lifetime) => quote!(<#ty as #regions::Field<#lifetime>>::MAP),
+            None => quote!(#regions::plain_map::<#ty>()),
         };
         quote! {
             {
@@ -68,7 +80,7 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
     });
     Ok(quote! {
         // SAFETY: each field says which of its words are values; offsets are the compiler's.
-        unsafe impl #generics allod_region::Trace for #itself {
+        unsafe impl #generics #regions::Trace for #itself {
             type At<'at> = #at;
             const MAP: u64 = {
                 let mut map = 0u64;
@@ -94,7 +106,7 @@ fn expand(input: &DeriveInput) -> Result<Tokens, Error> {
             }
         }
         // A map that cannot be is an error where the struct stands, and not where it is first allocated.
-        const _: u64 = <#anywhere as allod_region::Trace>::MAP;
+        const _: u64 = <#anywhere as #regions::Trace>::MAP;
     })
 }
 
