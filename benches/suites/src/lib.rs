@@ -10,5 +10,7 @@ pub mod frame;
 pub mod region;
 mod request;
 mod required;
+mod rows;
 
 pub use request::Request;
+pub use rows::{is_row, rows};

@@ -9,7 +9,8 @@ use allod_lab::experiment::{Design, Level};
 /// A LEVEL says in words what is changed: NAME=VALUE (a setting of Allod, or any variable), allocator:NAME,
 /// preload:FILE, program:FILE, argument:TEXT, features:NAME,NAME (cargo's), commit:NAME. Builds are made in
 /// worktrees of their own and kept. Both variants run in turn, round after round; B is compared with A.
-/// What runs is a program, or the workloads of `allod bench heap` that --only names.
+/// What runs is a program, the workloads of `allod bench heap` that --only names, or rows of frames and
+/// regions, such as --only frame/single-64.
 ///
 /// allod ab --a ALLOD_HUGEPAGES=0 --b ALLOD_HUGEPAGES=2 python3 job.py
 #[derive(clap::Args)]

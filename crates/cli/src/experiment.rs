@@ -4,15 +4,17 @@ use crate::common::{Failure, Progress, allocators};
 use crate::compare::variable;
 use crate::options::{Options, time};
 use crate::output::{Output as Results, finish, say};
-use allod_lab::builds::{Builds, Built, default_cache, git};
+use allod_lab::builds::{Builds, Built, Goal, default_cache, git};
 use allod_lab::compare::Program;
 use allod_lab::experiment::{
     self, Design, Level, Parts, Prepared, Request, SHIPPED, Shipped, Variants, Work,
 };
 use allod_lab::gate::Sought;
 use allod_lab::heap::{self, Entry};
+use allod_lab::inprocess::Row;
 use allod_lab::model::{Arm, Metric, Report};
 use allod_lab::process::{Output, interrupt};
+use allod_suites::{frame, region};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -58,7 +60,8 @@ pub struct Setup {
     /// How much of each workload to run: 1 for all of it
     #[arg(long, hide = true, value_name = "PART")]
     scale: Option<f64>,
-    /// The program and its arguments; without one, --only names workloads of `allod bench heap`
+    /// The program and its arguments; without one, --only names workloads of `allod bench heap`, or rows
+    /// such as frame/single-64 or region/typed-int
     #[arg(trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
@@ -73,6 +76,23 @@ impl Setup {
     pub fn shipped(&self, pair: bool) -> Result<Option<&'static Shipped>, Failure> {
         let found = self.shipped.as_deref().map(|name| Shipped::find(name, pair)).transpose();
         found.map_err(Failure::usage)
+    }
+
+    /// Rows of frames and regions, where the names are of such.
+    fn rows(&self) -> Result<Vec<Row>, Failure> {
+        let options = &self.options;
+        match options.only.iter().filter(|name| allod_suites::is_row(name)).count() {
+            0 => Ok(Vec::new()),
+            n if n < options.only.len() || !self.program.is_empty() => Err(Failure::usage(
+                "rows of frames and regions are measured by themselves, without workloads of the heap or a \
+                 program"
+                    .into(),
+            )),
+            _ => {
+                let rows = allod_suites::rows(&options.only, options.quick);
+                options.share(&rows.map_err(Failure::usage)?)
+            }
+        }
     }
 
     /// The workloads of the heap suite; empty for a program.
@@ -97,7 +117,7 @@ impl Setup {
     }
 
     /// Where builds come from, if the design has any.
-    fn builds(&self, design: &Design) -> Result<Option<Builds>, Failure> {
+    fn builds(&self, design: &Design, within: bool) -> Result<Option<Builds>, Failure> {
         if !design.is_built() && self.build.is_none() {
             return Ok(None);
         }
@@ -114,7 +134,12 @@ impl Setup {
             Some(folder) => std::path::absolute(folder).map_err(|e| e.to_string())?,
             None => default_cache()?,
         };
-        Ok(Some(Builds { repository, cache, command: self.build.clone() }))
+        let goal = match &self.build {
+            Some(command) => Goal::Tree(command.clone()),
+            None if within => Goal::Command,
+            None => Goal::Library,
+        };
+        Ok(Some(Builds { repository, cache, goal }))
     }
 }
 
@@ -127,16 +152,23 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
             "--baseline: all points are compared with {first}; swap the levels to turn that round"
         )));
     }
-    let entries = setup.entries(shipped)?;
-    let builds = setup.builds(design)?;
+    let rows = setup.rows()?;
+    let within = !rows.is_empty();
+    let entries = if within { Vec::new() } else { setup.entries(shipped)? };
+    let builds = setup.builds(design, within)?;
     let program = setup.program.first().map(Path::new);
     let subjects = allocators(options);
-    let parts = Parts { subjects: &subjects, builds: builds.as_ref(), program };
+    let parts = Parts { subjects: &subjects, builds: builds.as_ref(), program, within };
     let prepared = design.prepare(&parts).map_err(Failure::usage)?;
     let sought = Sought { suites: &[experiment::SUITE], workload: None };
     let results = Results::open(options, &sought)?;
     let progress = Progress::begin()?;
     let (arms, built) = arms(setup, prepared, builds.as_ref(), &progress)?;
+    for arm in arms.iter().filter(|_| within) {
+        let program = arm.program.as_deref();
+        program
+            .map_or(Ok(()), |program| rows.iter().try_for_each(|row| row.is_known_to(program)))?;
+    }
     let result =
         setup.result.clone().map(|name| Metric { name: name.into(), unit: "printed".into() });
     let work = match program {
@@ -147,6 +179,7 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
             output: if setup.show_output { Output::Show } else { Output::Discard },
             result: result.as_ref(),
         }),
+        None if within => Work::Rows(&rows),
         None => Work::BuiltIn {
             entries: &entries,
             scale: setup.scale.unwrap_or(if options.quick { 0.25 } else { 1.0 }),
@@ -208,5 +241,9 @@ pub fn list(pair: bool) -> Result<(), Failure> {
     let shipped: String = own.map(|s| format!("--shipped {:20} {}\n", s.name, s.about)).collect();
     let workloads: String =
         heap::WORKLOADS.iter().map(|w| format!("--only {:23} {}\n", w.name, w.about)).collect();
-    say(&format!("{shipped}{workloads}"))
+    let rows = |suite: &str, all: &[(&str, &str)]| -> String {
+        all.iter().map(|(row, about)| format!("--only {suite}/{row:22} {about}\n")).collect()
+    };
+    let frames = rows(frame::SUITE, &frame::WORKLOADS);
+    say(&format!("{shipped}{workloads}{frames}{}", rows(region::SUITE, &region::WORKLOADS)))
 }

@@ -9,7 +9,8 @@ use allod_lab::experiment::{Design, Factor};
 /// A factor is off or on, and both are levels: NAME=VALUE (a setting of Allod, or any variable), allocator:NAME,
 /// preload:FILE, program:FILE, argument:TEXT, features:NAME,NAME (cargo's), commit:NAME, or nothing. All
 /// points run in turn, round after round; main effects, interactions and the sum of the gains follow.
-/// What runs is a program, or the workloads of `allod bench heap` that --only names.
+/// What runs is a program, the workloads of `allod bench heap` that --only names, or rows of frames and
+/// regions, such as --only frame/single-64.
 ///
 /// allod matrix --factor 'huge=ALLOD_HUGEPAGES=0|ALLOD_HUGEPAGES=2'
 ///              --factor 'helper=ALLOD_BACKGROUND=0|ALLOD_BACKGROUND=1' --only burst-idle,lifo

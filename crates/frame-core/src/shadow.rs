@@ -106,43 +106,20 @@ mod asan {
 
 #[cfg(feature = "valgrind")]
 mod memcheck {
-    use core::arch::asm;
+    use allod_os::valgrind::{code, request};
 
-    /// Requests of memcheck (`valgrind/memcheck.h`): the letters M and C, and a number.
-    const BASE: usize = 0x4D43_0000;
-    pub(super) const NO_ACCESS: usize = BASE;
-    pub(super) const UNDEFINED: usize = BASE + 1;
-    pub(super) const DEFINED: usize = BASE + 2;
+    // Requests of memcheck (`valgrind/memcheck.h`).
+    pub(super) const NO_ACCESS: usize = code(*b"MC", 0);
+    pub(super) const UNDEFINED: usize = code(*b"MC", 1);
+    pub(super) const DEFINED: usize = code(*b"MC", 2);
 
-    /// Makes a request: rotations that do nothing outside valgrind, which knows them.
+    /// Tells of memory.
     ///
     /// # Safety
-    /// The request tells of memory and changes none.
+    /// What is told must be true: memcheck reports uses of memory that it takes for forbidden.
     #[inline(always)]
-    pub(super) unsafe fn tell(request: usize, start: *const u8, bytes: usize) {
-        let words = [request, start.addr(), bytes, 0, 0, 0];
-        // SAFETY: the registers are as they were after a full turn; valgrind reads the words and
-        // writes its answer to one register.
-        #[cfg(target_arch = "x86_64")]
-        unsafe {
-            asm!(
-                "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51",
-                "xchg rbx, rbx",
-                in("rax") words.as_ptr(),
-                inout("rdx") 0usize => _,
-                options(nostack)
-            );
-        }
-        // SAFETY: as above.
-        #[cfg(target_arch = "aarch64")]
-        unsafe {
-            asm!(
-                "ror x12, x12, #3", "ror x12, x12, #13", "ror x12, x12, #51", "ror x12, x12, #61",
-                "orr x10, x10, x10",
-                in("x4") words.as_ptr(),
-                inout("x3") 0usize => _,
-                options(nostack)
-            );
-        }
+    pub(super) unsafe fn tell(what: usize, start: *const u8, bytes: usize) {
+        // SAFETY: the three requests tell of memory and change none.
+        unsafe { request([what, start.addr(), bytes, 0, 0, 0]) }
     }
 }

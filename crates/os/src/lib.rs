@@ -15,6 +15,7 @@
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |
 //! | [`shared`] | a file that two processes map |
+//! | [`valgrind`] | requests to valgrind's tools |
 //! | [`env`](mod@env) | reading environment variables without allocating |
 #![no_std]
 
@@ -28,6 +29,7 @@ pub mod lock;
 pub mod shared;
 mod sync;
 pub mod thread;
+pub mod valgrind;
 pub mod vm;
 
 /// How often a thread of this process has gone to sleep on a [`lock::Lock`].

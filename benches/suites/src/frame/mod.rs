@@ -62,8 +62,12 @@ pub const SUBJECTS: [&str; 12] = [
 /// # Errors
 /// Names an unknown workload or subject, and those that exist.
 pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
-    let sample_ms = if request.quick { 2.0 } else { 5.0 };
-    Ok(request.apply(suite())?.sample_ms(sample_ms).extremes(ONE_WORD))
+    Ok(request.apply(bench(request.quick))?.extremes(ONE_WORD))
+}
+
+/// The whole suite; `quick` takes shorter samples.
+pub(crate) fn bench(quick: bool) -> Bench<'static> {
+    suite().sample_ms(if quick { 2.0 } else { 5.0 })
 }
 
 /// What is required of the suite, and what came of it.

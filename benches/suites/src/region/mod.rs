@@ -47,7 +47,7 @@ pub const SUITE: &str = "region";
 /// # Errors
 /// Names an unknown workload or subject, and the nearest that exists.
 pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
-    request.apply(suite(request.quick))
+    request.apply(bench(request.quick))
 }
 
 /// What is required of the suite, and what came of it.
@@ -57,7 +57,7 @@ pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
 }
 
 /// The whole suite; `quick` leaves out what needs seconds a call.
-fn suite(quick: bool) -> Bench<'static> {
+pub(crate) fn bench(quick: bool) -> Bench<'static> {
     let mut bench = Bench::new(SUITE);
     objects::add(&mut bench, quick);
     moves::add(&mut bench, quick);
@@ -79,21 +79,21 @@ mod tests {
     fn every_subject_of_a_workload_does_the_same_work() {
         // What takes less than a second a call.
         let long = ["list-1e6", "list-1e7", "splice-1e7", "large-objects"];
-        let names = suite(true).workloads();
+        let names = bench(true).workloads();
         let chosen: Vec<String> =
             names.into_iter().filter(|w| !long.contains(&w.as_str())).collect();
-        assert_eq!(suite(true).only(&chosen).unwrap().check(), [""; 0]);
+        assert_eq!(bench(true).only(&chosen).unwrap().check(), [""; 0]);
     }
 
     #[test]
     fn every_workload_is_listed_with_what_it_does() {
-        assert_eq!(suite(false).workloads(), WORKLOADS.map(|w| w.0));
+        assert_eq!(bench(false).workloads(), WORKLOADS.map(|w| w.0));
         assert!(WORKLOADS.iter().all(|w| !w.1.is_empty()));
     }
 
     #[test]
     fn no_workload_is_called_like_a_subject() {
-        let suite = suite(false);
+        let suite = bench(false);
         let subjects = suite.subjects();
         assert!(suite.workloads().iter().all(|w| !subjects.contains(w)));
     }

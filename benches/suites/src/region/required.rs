@@ -55,11 +55,11 @@ pub(super) fn required() -> Vec<Required> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::region::suite;
+    use crate::region::bench;
 
     #[test]
     fn every_requirement_is_of_a_workload_and_its_subjects() {
-        let suite = suite(false);
+        let suite = bench(false);
         let (workloads, subjects) = (suite.workloads(), suite.subjects());
         for (workload, subject) in required().iter().flat_map(|r| &r.pairs).flatten() {
             assert!(workloads.contains(workload), "{workload}");

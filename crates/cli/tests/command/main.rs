@@ -8,6 +8,7 @@ mod heap;
 mod pages;
 mod report;
 mod results;
+mod rows;
 mod run;
 mod store;
 mod usage;

@@ -4,13 +4,13 @@
 //! ~/.cache/allod/builds/                     Builds::cache
 //!     3f2a9c01b7de-5e1d0c7a/                 a commit, and a hash of features, command and flags
 //!         build.txt                          what it is, in words; written last: without it nothing is there
-//!         liballod.so                        what was built, or
+//!         liballod.so, or allod              what was built, or
 //!         tree/                              the worktree, where a command of the user's built it
 //!     3f2a9c01b7de-5e1d0c7a.lock             held by whoever builds
 //!     sources-91d4c0e2-5e1d0c7a/             sources as they are: cargo knows what has changed in them
 //! ```
 //!
-//! A worktree in which cargo built the library is removed afterwards. Whatever else is there stays for the next
+//! A worktree in which cargo built the library or the command is removed afterwards. Whatever else is there stays for the next
 //! measurement; the whole folder may be removed at any time.
 
 pub mod git;
@@ -22,8 +22,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The library that is built of Allod.
-const LIBRARY: &str = "liballod.so";
 /// The file that says that a build is whole.
 const WORDS: &str = "build.txt";
 /// Lines of a failed build's output that are shown.
@@ -36,8 +34,19 @@ pub struct Builds {
     pub repository: PathBuf,
     /// The folder of finished builds.
     pub cache: PathBuf,
-    /// The command that builds a worktree; none for `liballod.so` by cargo.
-    pub command: Option<String>,
+    /// What a build is to leave.
+    pub goal: Goal,
+}
+
+/// What a build is to leave.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// `liballod.so`, by cargo.
+    Library,
+    /// The command `allod`, by cargo, for what is measured within it.
+    Command,
+    /// A worktree in which a command of the user's has run.
+    Tree(String),
 }
 
 /// What is to be built.
@@ -67,6 +76,8 @@ pub struct Built {
 pub enum Product {
     /// Allod's library.
     Library(PathBuf),
+    /// Allod's command.
+    Command(PathBuf),
     /// A worktree in which the user's command has run.
     Tree(PathBuf),
 }
@@ -117,7 +128,7 @@ impl Builds {
             hasher.finish() as u32
         };
         let flags = ["RUSTFLAGS", "RUSTUP_TOOLCHAIN", "CFLAGS", "CC"].map(std::env::var_os);
-        let how = hash(&|h| (&wanted.features, &self.command, &flags).hash(h));
+        let how = hash(&|h| (&wanted.features, &self.goal, &flags).hash(h));
         match &wanted.commit {
             Some(commit) => format!("{:.12}-{how:08x}", commit),
             None => format!("sources-{:08x}-{how:08x}", hash(&|h| self.repository.hash(h))),
@@ -133,9 +144,10 @@ impl Builds {
             [] => String::new(),
             some => format!(" with {}", some.join(", ")),
         };
-        let product = match &self.command {
-            Some(_) => Product::Tree(place.join("tree")),
-            None => Product::Library(place.join(LIBRARY)),
+        let product = match &self.goal {
+            Goal::Library => Product::Library(place.join("liballod.so")),
+            Goal::Command => Product::Command(place.join("allod")),
+            Goal::Tree(_) => Product::Tree(place.join("tree")),
         };
         Built { origin: format!("built of {short}{features}"), commit, product, place }
     }
@@ -159,13 +171,15 @@ impl Builds {
 
     fn run(&self, wanted: &Wanted, built: &Built, tree: &Path) -> Result<(), String> {
         let features = wanted.features.join(",");
-        let mut command = match &self.command {
-            Some(words) => {
+        let target = target(wanted, built, tree);
+        let mut command = match &self.goal {
+            Goal::Library => cargo("allod-capi", &features, &target),
+            Goal::Command => cargo("allod-cli", &features, &target),
+            Goal::Tree(words) => {
                 let mut shell = Command::new("sh");
                 shell.arg("-c").arg(words).env("FEATURES", &features);
                 shell
             }
-            None => cargo(&features, &target(wanted, built, tree)),
         };
         let output = command.current_dir(tree).stdin(Stdio::null()).output();
         let output = output.map_err(|e| format!("cannot build in {}: {e}", tree.display()))?;
@@ -178,14 +192,14 @@ impl Builds {
                 last_lines(&said.concat())
             ));
         }
-        if let Product::Library(library) = &built.product {
-            let from = target(wanted, built, tree).join("release").join(LIBRARY);
+        if let Product::Library(file) | Product::Command(file) = &built.product {
+            let from = target.join("release").join(file.file_name().unwrap_or_default());
             // What somebody has mapped stays as it is: the new file gets the name only when it is whole.
-            let whole = library.with_extension("new");
-            let put = fs::copy(&from, &whole).and_then(|_| fs::rename(&whole, library));
+            let whole = file.with_extension("new");
+            let put = fs::copy(&from, &whole).and_then(|_| fs::rename(&whole, file));
             put.map_err(|e| format!("the build left no {}: {e}", from.display()))?;
         }
-        let words = format!("{}\ncommand: {:?}\n", built.origin, self.command);
+        let words = format!("{}\ngoal: {:?}\n", built.origin, self.goal);
         fs::write(built.place.join(WORDS), words)
             .map_err(|e| format!("cannot write to {}: {e}", built.place.display()))
     }
@@ -204,17 +218,9 @@ fn target(wanted: &Wanted, built: &Built, tree: &Path) -> PathBuf {
     if wanted.commit.is_some() { tree.join("target") } else { built.place.join("target") }
 }
 
-fn cargo(features: &str, target: &Path) -> Command {
+fn cargo(package: &str, features: &str, target: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args([
-        "build",
-        "--release",
-        "--locked",
-        "--package",
-        "allod-capi",
-        "--features",
-        features,
-    ]);
+    cargo.args(["build", "--release", "--locked", "--package", package, "--features", features]);
     cargo.env("CARGO_TARGET_DIR", target);
     cargo
 }

@@ -38,7 +38,7 @@ impl Scratch {
         Builds {
             repository: self.0.join("repository"),
             cache: self.0.join("cache"),
-            command: Some(command.into()),
+            goal: Goal::Tree(command.into()),
         }
     }
 
@@ -57,7 +57,7 @@ impl Drop for Scratch {
 fn tree(built: &Built) -> &Path {
     match &built.product {
         Product::Tree(tree) => tree,
-        Product::Library(library) => panic!("{library:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -121,7 +121,11 @@ fn what_decides_what_is_built_decides_where_it_is_kept() {
     let (old, new) = (scratch.wanted("HEAD~1"), scratch.wanted("HEAD"));
     let plain = Wanted { features: vec![], ..new.clone() };
     let sources = Wanted { commit: None, ..new.clone() };
-    let keys = [one.key(&old), one.key(&new), one.key(&plain), one.key(&sources), other.key(&new)];
+    let [library, command] =
+        [Goal::Library, Goal::Command].map(|goal| Builds { goal, ..one.clone() }.key(&new));
+    let mut keys = vec![library, command];
+    keys.extend([&old, &new, &plain, &sources].map(|wanted| one.key(wanted)));
+    keys.push(other.key(&new));
     for (i, key) in keys.iter().enumerate() {
         assert!(!keys[..i].contains(key), "{keys:?}");
     }

@@ -4,7 +4,7 @@ use super::factor::{FACTORS, Factor, independent};
 use super::level::{Level, Library};
 use super::point::Points;
 use super::settings;
-use crate::builds::{Builds, Built, Product, Wanted, git};
+use crate::builds::{Builds, Built, Goal, Product, Wanted, git};
 use crate::model::Arm;
 use crate::process::preloadable;
 use crate::program;
@@ -31,6 +31,8 @@ pub struct Parts<'a> {
     pub builds: Option<&'a Builds>,
     /// The program of the workload; none for those that come with the laboratory.
     pub program: Option<&'a Path>,
+    /// Whether the workloads are rows within the command.
+    pub within: bool,
 }
 
 /// A point that is ready but for its build.
@@ -111,7 +113,13 @@ impl Design {
 }
 
 fn prepare(name: &str, level: &Level, allocator: &str, parts: &Parts) -> Result<Prepared, String> {
-    let builds_tree = parts.builds.is_some_and(|b| b.command.is_some());
+    let builds_tree = builds_tree(parts);
+    if parts.within && (level.library.is_some() || level.features.is_some()) {
+        return Err(format!(
+            "{name}: rows of frames and regions are part of the command: NAME=VALUE and commit: can change them, \
+             allocator:, preload: and features: cannot"
+        ));
+    }
     if parts.program.is_none()
         && (level.program.is_some() || !level.arguments.is_empty() || builds_tree)
     {
@@ -134,7 +142,9 @@ fn prepare(name: &str, level: &Level, allocator: &str, parts: &Parts) -> Result<
         environment: level.variables.iter().map(|(n, v)| (n.into(), v.into())).collect(),
         ..Arm::new(name)
     };
-    if wanted.is_none() || builds_tree {
+    if parts.within {
+        arm.origin = "this command".into();
+    } else if wanted.is_none() || builds_tree {
         let (library, origin) = library(level, allocator, parts.subjects)?;
         (arm.preload, arm.origin) = (library, origin);
     }
@@ -149,10 +159,14 @@ fn prepare(name: &str, level: &Level, allocator: &str, parts: &Parts) -> Result<
     Ok(Prepared { arm, wanted, program })
 }
 
+fn builds_tree(parts: &Parts) -> bool {
+    parts.builds.is_some_and(|builds| matches!(builds.goal, Goal::Tree(_)))
+}
+
 /// What is to be built for a level.
 fn wanted(name: &str, level: &Level, parts: &Parts) -> Result<Option<Wanted>, String> {
     let Some(builds) = parts.builds else { return Ok(None) };
-    if builds.command.is_some() && level.commit.is_none() {
+    if builds_tree(parts) && level.commit.is_none() {
         return Err(format!("{name}: --build takes a commit: at every point; commit:HEAD is one"));
     }
     if !level.is_built() {
@@ -209,6 +223,10 @@ impl Prepared {
                     preloadable(library)?;
                     arm.preload = Some(library.clone());
                 }
+                Product::Command(program) => {
+                    arm.origin = format!("Allod {}", built.origin);
+                    arm.program = Some(program.clone());
+                }
                 Product::Tree(tree) => {
                     arm.origin = format!("{}; {}", built.origin, arm.origin);
                     arm.folder = Some(tree.clone());
@@ -249,7 +267,7 @@ mod tests {
     }
 
     fn arms(design: &Design, program: Option<&Path>) -> Result<Vec<Arm>, String> {
-        let parts = Parts { subjects: &subjects(), builds: None, program };
+        let parts = Parts { subjects: &subjects(), builds: None, program, within: false };
         Ok(design.prepare(&parts)?.into_iter().map(|p| p.arm).collect())
     }
 
@@ -299,6 +317,26 @@ mod tests {
         let allod = Some(PathBuf::from("/allod.so"));
         assert_eq!(preload("", "ALLOD_HUGEPAGES=0"), [allod.clone(), allod.clone()]);
         assert_eq!(preload("", "allocator:allod"), [None, allod]);
+    }
+
+    #[test]
+    fn rows_within_the_command_change_by_variables_and_commits_only() {
+        let parts = Parts { subjects: &subjects(), builds: None, program: None, within: true };
+        let prepare = |a| {
+            let design = Design::pair(Level::default(), level(a), level("A=1")).unwrap();
+            design.prepare(&parts)
+        };
+        for prepared in prepare("ALLOD_HUGEPAGES=0").unwrap() {
+            assert_eq!(
+                (prepared.arm.preload, prepared.arm.origin.as_str()),
+                (None, "this command")
+            );
+        }
+        for wrong in ["allocator:other", "preload:/l.so", "features:"] {
+            let why = prepare(wrong).err().unwrap();
+            assert!(why.contains("are part of the command"), "{wrong}: {why}");
+        }
+        assert!(prepare("program:/bin/ls").is_err() && prepare("argument:-v").is_err());
     }
 
     #[test]

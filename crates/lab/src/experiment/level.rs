@@ -10,7 +10,7 @@
 //! | `program:FILE` | the program, in place of the one that was named |
 //! | `argument:TEXT` | one more argument of the program |
 //! | `features:NAME,NAME` | liballod.so is built with these features of cargo; of none where none is named |
-//! | `commit:NAME` | it is built of this commit |
+//! | `commit:NAME` | it is built of this commit; for rows of frames and regions the command is |
 
 use std::path::PathBuf;
 

@@ -8,6 +8,7 @@ use crate::Step;
 use crate::compare::{Program, command_line};
 use crate::driver::{Plan, Terms};
 use crate::heap::{self, Entry};
+use crate::inprocess::Row;
 use crate::model::{Arm, Metric, Report, Workload, metric};
 use crate::views::View;
 
@@ -26,6 +27,8 @@ pub enum Work<'a> {
         /// Threads of those that use several.
         threads: usize,
     },
+    /// Rows of suites within the command.
+    Rows(&'a [Row]),
     /// A program of the user's.
     Program(Program<'a>),
 }
@@ -110,8 +113,8 @@ impl Request<'_> {
     /// What decides.
     fn metric(&self) -> Metric {
         match (&self.work, self.terms.counting) {
-            (Work::BuiltIn { .. }, false) => metric::TIME,
-            (Work::BuiltIn { .. }, true) => metric::EXECUTED_PER_OPERATION,
+            (Work::BuiltIn { .. } | Work::Rows(_), false) => metric::TIME,
+            (Work::BuiltIn { .. } | Work::Rows(_), true) => metric::EXECUTED_PER_OPERATION,
             (Work::Program(program), false) => program.result.cloned().unwrap_or(metric::WALL),
             (Work::Program(_), true) => metric::EXECUTED,
         }
@@ -121,6 +124,15 @@ impl Request<'_> {
         match &self.work {
             Work::BuiltIn { entries, scale, threads } => {
                 entries.iter().map(|entry| heap::workload(entry, *scale, *threads)).collect()
+            }
+            Work::Rows(rows) => {
+                match rows.iter().find(|row| self.terms.counting && row.threads > 1) {
+                    Some(row) => Err(format!(
+                        "{} uses several threads: how many instructions it takes depends on time",
+                        row.name
+                    )),
+                    None => Ok(rows.iter().map(Row::workload).collect()),
+                }
             }
             Work::Program(program) => Ok(vec![Workload {
                 name: command_line(program.program, program.arguments),

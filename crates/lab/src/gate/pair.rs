@@ -46,7 +46,11 @@ impl<'a> Pair<'a> {
         let judged = self.subjects();
         let others = arms.iter().filter(|arm| Some(*arm) != apart.as_ref());
         std::iter::once(baseline).chain(others).map(String::as_str).find(|arm| {
-            let has = |r: &Report| !values(&r.observations, workload, arm, of).is_empty();
+            let failed = |f: &Failure| f.workload == *workload && f.subject == **arm;
+            let has = |r: &Report| {
+                !values(&r.observations, workload, arm, of).is_empty()
+                    && !r.failures.iter().any(failed)
+            };
             !judged.contains(arm) && has(&self.then) && has(&self.now)
         })
     }

@@ -145,6 +145,18 @@ fn where_the_baseline_is_allods_own_another_takes_its_place() {
 }
 
 #[test]
+fn a_baseline_that_failed_now_is_no_yardstick() {
+    let (then, mut now) = (run(1, 1.0, 0.01, 1.0), run(2, 1.0, 0.01, 1.0));
+    // It was twice as slow before it crashed.
+    let own = |o: &&mut Observation| (o.workload.as_str(), o.arm.as_str()) == ("a", "mimalloc");
+    now.observations.iter_mut().filter(own).for_each(|o| o.value *= 0.5);
+    assert_eq!(finding(&then, &now), Finding::Regression);
+    crate::views::tests::fail(&mut now, "a", "mimalloc", "crashed");
+    let gate = judge(&then, &now, 0.02);
+    assert_eq!((gate.rows[0].baseline.as_str(), gate.finding), ("system", Finding::Fine));
+}
+
+#[test]
 fn where_nothing_is_allods_own_every_subject_is_judged() {
     let only = |mut report: Report| {
         report.views[0].arms.retain(|arm| arm != "allod");

@@ -5,19 +5,23 @@
 
 use super::case::{Case, Sample};
 use super::collect;
+use super::row::Row;
 use super::timer::Timer;
 use crate::heap::{QUANTILE_UNIT, QUANTILES};
 use crate::model::{Arm, Metric, Outcome, Turn, Work, metric};
 use crate::process::{End, Launch, Used};
 use crate::subject::field;
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The variable that makes a process a child.
-const VARIABLE: &str = "LAB_CASE";
+pub(super) const VARIABLE: &str = "LAB_CASE";
+
+/// How a child begins that has no such case.
+pub(super) const NO_SUBJECT: &str = "there is no subject";
 
 /// One case to be measured: what the variable says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +37,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    fn to_text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let Self { suite, workload, subject, calls, sample, counting } = self;
         let calls = calls.map_or_else(String::new, |n| n.to_string());
         let ns = sample.as_nanos();
@@ -68,7 +72,7 @@ pub(super) fn serve(asked: &Asked, cases: &mut [Case]) -> ! {
     }
     let wanted = |c: &&mut Case| c.workload == asked.workload && c.subject == asked.subject;
     let Some(case) = cases.iter_mut().find(wanted) else {
-        eprintln!("there is no subject {} of {}", asked.subject, asked.workload);
+        eprintln!("{NO_SUBJECT} {} of {}", asked.subject, asked.workload);
         std::process::exit(1);
     };
     if asked.counting {
@@ -93,17 +97,11 @@ const EMPTY_PARTS: u32 = 1000;
 
 /// The parent's end.
 pub(super) struct InProcess {
-    pub(super) suite: String,
-    pub(super) workload: String,
-    pub(super) program: PathBuf,
-    pub(super) arguments: Vec<OsString>,
-    pub(super) sample: Duration,
-    /// Threads that it uses.
-    pub(super) threads: usize,
+    pub(super) row: Row,
     /// Calls of a sample, by arm, as the warm-up found them.
     pub(super) calls: RefCell<HashMap<String, u32>>,
-    /// Instructions that a part adds to a count by itself.
-    pub(super) of_part: OnceCell<f64>,
+    /// Instructions that a part adds to a count by itself, by program.
+    pub(super) of_part: RefCell<HashMap<Option<PathBuf>, f64>>,
 }
 
 /// No sample takes as long as this.
@@ -114,8 +112,7 @@ impl Work for InProcess {
         if turn.counting {
             return self.count(arm, turn);
         }
-        let subject = arm.subject.as_ref().unwrap_or(&arm.name);
-        let used = self.child(&self.workload, subject, arm, turn)?;
+        let used = self.child(&self.row.workload, self.subject(arm), arm, turn)?;
         let mut outcome = used.outcome();
         match sample(&used) {
             Ok(sample) => {
@@ -123,11 +120,11 @@ impl Work for InProcess {
                 outcome.values.push((metric::TIME, sample.ns_per_operation));
                 outcome.values.push((CALLS, f64::from(sample.calls)));
                 let quantiles = sample.quantiles.iter().flat_map(|ns| QUANTILES.iter().zip(ns));
-                let quantiles =
-                    quantiles.map(|(&name, &ns)| (Metric::new(name, QUANTILE_UNIT), ns as f64));
+                let quantiles = quantiles
+                    .map(|(&name, &ns)| (Metric::new(name, QUANTILE_UNIT), ns.max(1) as f64));
                 outcome.values.extend(quantiles);
-                if self.threads > 1 {
-                    outcome.values.push((metric::THREADS, self.threads as f64));
+                if self.row.threads > 1 {
+                    outcome.values.push((metric::THREADS, self.row.threads as f64));
                 }
                 outcome.checksum = Some(sample.checksum);
             }
@@ -138,14 +135,19 @@ impl Work for InProcess {
 }
 
 impl InProcess {
+    /// Whose case an arm's is.
+    fn subject<'a>(&'a self, arm: &'a Arm) -> &'a str {
+        self.row.subject.as_ref().unwrap_or(&arm.name)
+    }
+
     /// Starts the program again for one case.
     fn child(&self, workload: &str, subject: &str, arm: &Arm, turn: &Turn) -> Result<Used, String> {
         let asked = Asked {
-            suite: self.suite.clone(),
+            suite: self.row.suite.clone(),
             workload: workload.into(),
             subject: subject.into(),
             calls: self.calls.borrow().get(&arm.name).copied(),
-            sample: self.sample,
+            sample: self.row.sample,
             counting: turn.counting,
         };
         let mut environment = arm.environment.clone();
@@ -154,11 +156,11 @@ impl InProcess {
             environment.push(collect::OPTIONS.map(OsString::from).into());
         }
         let arguments: Vec<OsString> =
-            self.arguments.iter().chain(&arm.arguments).cloned().collect();
+            self.row.arguments.iter().chain(&arm.arguments).cloned().collect();
         let launch = Launch {
             environment: &environment,
             limit: Some(LIMIT),
-            ..Launch::of(arm, turn, &self.program, &arguments)
+            ..Launch::of(arm, turn, &self.row.program, &arguments)
         };
         launch.run()
     }
@@ -169,8 +171,7 @@ impl InProcess {
         if !collect::POSSIBLE {
             return Ok(Outcome::failed("parts of a process cannot be counted on this processor"));
         }
-        let subject = arm.subject.as_ref().unwrap_or(&arm.name);
-        let used = self.child(&self.workload, subject, arm, turn)?;
+        let used = self.child(&self.row.workload, self.subject(arm), arm, turn)?;
         if used.end == End::Stopped {
             return Ok(used.outcome());
         }
@@ -178,19 +179,23 @@ impl InProcess {
             Ok(counted) => counted,
             Err(why) => return Ok(Outcome::failed(why)),
         };
-        let of_part = match self.of_part.get() {
-            Some(known) => *known,
-            None => {
-                let empty = self.child("", "", arm, turn)?;
-                let all = empty.executed.ok_or("callgrind told no count")?;
-                *self.of_part.get_or_init(|| all as f64 / f64::from(EMPTY_PARTS))
-            }
-        };
+        let of_part = self.of_part(arm, turn)?;
         let all = used.executed.ok_or("callgrind told no count")? as f64;
         let each = (all - of_part * parts) / operations;
         // What the optimiser left nothing of must still have a ratio.
         let value = (metric::EXECUTED_PER_OPERATION, each.max(1e-6));
         Ok(Outcome { values: vec![value], checksum: Some(checksum), ..Outcome::default() })
+    }
+
+    /// What a part adds to the count by itself in the program of an arm.
+    fn of_part(&self, arm: &Arm, turn: &Turn) -> Result<f64, String> {
+        if let Some(known) = self.of_part.borrow().get(&arm.program) {
+            return Ok(*known);
+        }
+        let all = self.child("", "", arm, turn)?.executed.ok_or("callgrind told no count")?;
+        let each = all as f64 / f64::from(EMPTY_PARTS);
+        self.of_part.borrow_mut().insert(arm.program.clone(), each);
+        Ok(each)
     }
 }
 

@@ -29,8 +29,10 @@ mod case;
 mod child;
 mod collect;
 mod histogram;
+mod row;
 mod timer;
 
+pub use row::Row;
 pub use timer::Timer;
 
 use crate::Step;
@@ -41,7 +43,7 @@ use crate::names;
 use crate::versions;
 use crate::views::{Ratios, View};
 use case::Case;
-use child::{Asked, InProcess};
+use child::Asked;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -246,14 +248,12 @@ impl<'a> Bench<'a> {
             Some(_) => return Ok(Report::of(Seen::default(), self.terms.seed)),
             None => {}
         }
-        let program = std::env::current_exe()
-            .map_err(|e| format!("cannot tell which program this is: {e}"))?;
         let mut names = self.workloads();
         if self.terms.counting {
             names.retain(|name| self.threads(name) == 1);
         }
         let workloads: Vec<Workload> =
-            names.iter().map(|name| self.workload(name, &program)).collect();
+            names.iter().map(|name| self.workload(name)).collect::<Result<_, _>>()?;
         let arm = |name: String| Arm { origin: versions::of(&name), ..Arm::new(name) };
         let arms: Vec<Arm> = self.subjects().into_iter().map(arm).collect();
         let first = arms.first().map_or("", |arm| arm.name.as_str());
@@ -305,24 +305,44 @@ impl<'a> Bench<'a> {
         self.threaded.iter().find(|(name, _)| name == workload).map_or(1, |(_, threads)| *threads)
     }
 
-    fn workload(&self, name: &str, program: &std::path::Path) -> Workload<'static> {
-        let cases = self.cases.iter().filter(|c| c.workload == name);
-        Workload {
-            name: name.into(),
-            pinned: self.threads(name) == 1,
-            arms: cases.map(|c| c.subject.clone()).collect(),
-            most_rounds: None,
-            work: Box::new(InProcess {
-                suite: self.suite.clone(),
-                workload: name.into(),
-                program: program.into(),
-                arguments: self.arguments.clone(),
-                sample: self.sample,
-                threads: self.threads(name),
-                calls: Default::default(),
-                of_part: Default::default(),
-            }),
+    /// A workload whose arms are its subjects.
+    fn workload(&self, name: &str) -> Result<Workload<'static>, String> {
+        let arms = self.subjects_of(name).into_iter().map(Into::into).collect();
+        Ok(Workload { arms, ..self.row(name, name, None)?.workload() })
+    }
+
+    /// One row, called `name` in reports, for arms that are programs; of one subject where it is named.
+    ///
+    /// # Errors
+    /// Names an unknown workload or subject, and the nearest one.
+    pub fn row(&self, name: &str, workload: &str, subject: Option<&str>) -> Result<Row, String> {
+        let subjects = self.subjects_of(workload);
+        if subjects.is_empty() {
+            let known = self.workloads();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            return Err(names::unknown("workload", workload, &known));
         }
+        if let Some(unknown) = subject.filter(|subject| !subjects.contains(subject)) {
+            return Err(names::unknown("subject", unknown, &subjects));
+        }
+        let program = std::env::current_exe()
+            .map_err(|e| format!("cannot tell which program this is: {e}"))?;
+        Ok(Row {
+            name: name.into(),
+            subject: subject.map(Into::into),
+            threads: self.threads(workload),
+            suite: self.suite.clone(),
+            workload: workload.into(),
+            program,
+            arguments: self.arguments.clone(),
+            sample: self.sample,
+        })
+    }
+
+    /// The subjects of a workload, in order.
+    pub fn subjects_of(&self, workload: &str) -> Vec<&str> {
+        let cases = self.cases.iter().filter(|c| c.workload == workload);
+        cases.map(|c| c.subject.as_str()).collect()
     }
 }
 

@@ -34,8 +34,6 @@ pub struct Arm {
     pub folder: Option<PathBuf>,
     /// The commit it was built from.
     pub commit: Option<String>,
-    /// The subject of an in-process suite, where it is not called like the arm.
-    pub subject: Option<String>,
 }
 
 impl Arm {

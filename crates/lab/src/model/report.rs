@@ -201,10 +201,10 @@ impl Report {
     pub fn read(file: &Path) -> Result<Self, String> {
         let name = file.display();
         let text = std::fs::read_to_string(file).map_err(|e| format!("{name}: {e}"))?;
-        let report: Self = serde_json::from_str(&text)
-            .map_err(|e| format!("{name} is not a report that --json wrote: {e}"))?;
-        match report.schema {
-            1..=2 => Ok(report),
+        let none = |e| format!("{name} is not a report that --json wrote: {e}");
+        // What a newer schema has may not fit into this one's fields.
+        match serde_json::from_str::<Version>(&text).map_err(none)?.schema {
+            1..=2 => serde_json::from_str(&text).map_err(none),
             newer => Err(format!("{name} has schema {newer}; this version of allod reads up to 2")),
         }
     }
@@ -224,6 +224,12 @@ impl Report {
         text += &list("observations", &self.observations);
         text + "\n}\n"
     }
+}
+
+/// The part of a report that every schema has.
+#[derive(Deserialize)]
+struct Version {
+    schema: u32,
 }
 
 /// A field with one line for each of its entries; nothing when there are none.
@@ -307,6 +313,15 @@ mod tests {
         let watched = Report { series: vec![watched()], ..bare.clone() };
         assert_eq!(serde_json::from_str::<Report>(&watched.to_json()).unwrap(), watched);
         assert_eq!(serde_json::from_str::<Report>(&bare.to_json()).unwrap(), bare);
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused_whatever_its_fields_are() {
+        let file = std::env::temp_dir().join(format!("lab-newer-{}.json", std::process::id()));
+        std::fs::write(&file, r#"{"schema": 3, "results": "elsewhere"}"#).unwrap();
+        let why = Report::read(&file).unwrap_err();
+        std::fs::remove_file(&file).unwrap();
+        assert!(why.ends_with("has schema 3; this version of allod reads up to 2"), "{why}");
     }
 
     #[test]

@@ -170,7 +170,8 @@ impl Work for Replay {
         // The plan is in memory, too, and none of the allocator's.
         outcome.values.retain(|(metric, _)| *metric != metric::PEAK);
         if let (Some(before), Some(peak)) = (number("rss_before_kib"), number("rss_peak_kib")) {
-            outcome.values.push((metric::PEAK, (peak - before).max(0.0)));
+            // Ratios need a number above 0.
+            outcome.values.push((metric::PEAK, (peak - before).max(1.0)));
         }
         if self.threads > 1 {
             outcome.values.push((metric::THREADS, self.threads as f64));

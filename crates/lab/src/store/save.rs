@@ -16,7 +16,7 @@ impl Store {
     pub fn save(&mut self, report: &Report) -> Result<RunId, String> {
         self.take(std::slice::from_ref(report))?;
         let run = self.sql(|c| find(c, &name_of(report)))?;
-        Ok(RunId(run.expect("it was taken")))
+        run.map(RunId).ok_or_else(|| "another process removed it at once".into())
     }
 }
 

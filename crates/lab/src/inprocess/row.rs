@@ -1,0 +1,93 @@
+//! One row of a suite, for arms that are programs.
+
+use super::child::{Asked, InProcess, NO_SUBJECT, VARIABLE};
+use crate::model::Workload;
+use crate::process::{End, Launch};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a program may take to say that it has no such row.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// One row of a suite. Each arm does it by the program that it has, this one where it has none: so builds of
+/// several commits can be measured against each other.
+///
+/// ```standalone_crate
+/// let mut bench = allod_lab::inprocess::Bench::new("sums");
+/// bench.add("sum", "loop", 1000, || (0..1000).sum());
+/// bench.add("sum", "formula", 1000, || 1000 * 999 / 2);
+/// let row = bench.row("sums/sum", "sum", Some("formula"))?;
+/// assert_eq!((row.name.as_str(), row.subject.as_deref()), ("sums/sum", Some("formula")));
+/// assert!(bench.row("sums/sum", "sun", None).is_err());
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its name in reports.
+    pub name: String,
+    /// The subject; none where each arm is called like its own.
+    pub subject: Option<String>,
+    /// Threads that it uses.
+    pub threads: usize,
+    pub(super) suite: String,
+    pub(super) workload: String,
+    /// This program, and how it comes to the suite.
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) sample: Duration,
+}
+
+impl Row {
+    /// The arguments with which a program comes to the suite.
+    pub fn started_with(self, arguments: &[&str]) -> Self {
+        Self { arguments: arguments.iter().map(OsString::from).collect(), ..self }
+    }
+
+    /// The row for the driver.
+    pub fn workload(&self) -> Workload<'static> {
+        Workload {
+            name: self.name.clone(),
+            pinned: self.threads == 1,
+            arms: Vec::new(),
+            most_rounds: None,
+            work: Box::new(InProcess {
+                row: self.clone(),
+                calls: Default::default(),
+                of_part: Default::default(),
+            }),
+        }
+    }
+
+    /// Makes sure that a program measures a single row when it is asked to. One that does not know how would begin
+    /// to measure everything.
+    ///
+    /// # Errors
+    /// When it does something else, or cannot be started.
+    pub fn is_known_to(&self, program: &Path) -> Result<(), String> {
+        let nothing = Asked {
+            suite: self.suite.clone(),
+            workload: String::new(),
+            subject: String::new(),
+            calls: None,
+            sample: self.sample,
+            counting: false,
+        };
+        let environment = [(VARIABLE.into(), nothing.to_text().into())];
+        let launch = Launch {
+            environment: &environment,
+            limit: Some(ANSWER),
+            ..Launch::new(program, &self.arguments)
+        };
+        let used = launch.run()?;
+        match used.end {
+            End::Exit(1) if used.stderr.contains(NO_SUBJECT) => Ok(()),
+            End::Stopped => Err("stopped".into()),
+            _ => Err(format!(
+                "{} cannot measure a single row of {}: it is too old, or has no such suite",
+                program.display(),
+                self.suite
+            )),
+        }
+    }
+}
