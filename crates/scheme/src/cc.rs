@@ -93,6 +93,8 @@ fn flags(options: &Options) -> Vec<String> {
         ["-std=gnu11", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-fno-stack-protector"]
             .map(String::from)
             .into();
+    // Flonums are what IEEE 754 says, and nobody asks for errno.
+    flags.extend(["-ffp-contract=off", "-fno-math-errno"].map(String::from));
     flags.push(format!("-O{level}"));
     flags.push("-foptimize-sibling-calls".into());
     if options.checked {

@@ -172,7 +172,8 @@ impl Shown<'_> {
                 Stmt::Let(var, rhs, live) => {
                     let mut line = self.rhs(rhs, depth);
                     if let Some(var) = var {
-                        line = format!("{} := {line}", self.names.var(*var));
+                        let kind = if self.flow.raw.contains(var) { " double" } else { "" };
+                        line = format!("{} :={kind} {line}", self.names.var(*var));
                     }
                     if !live.is_empty() {
                         line += &format!("   keeps [{}]", self.names.vars(live));

@@ -11,6 +11,8 @@
 //! | [`passes::loops`] | core | core with loops |
 //! | [`passes::flow`] | core | straight-line code ([`straight`]) |
 //! | [`passes::closure`] | straight-line code | the same with captures |
+//! | [`passes::types`] | straight-line code | the same with fewer checks |
+//! | [`passes::unbox`] | straight-line code | the same where flonums have no box |
 //! | [`passes::live`] | straight-line code | the same with roots |
 //! | [`emit`] | straight-line code | C |
 //!
@@ -38,8 +40,9 @@ use syntax::{Form, Idents};
 
 /// What the run-time library gives to compiled programs: the header that the C of every program includes,
 /// and what it includes itself.
-pub const HEADERS: [(&str, &str); 3] = [
+pub const HEADERS: [(&str, &str); 4] = [
     ("scheme.h", include_str!("../runtime/include/scheme.h")),
+    ("proven.h", include_str!("../runtime/include/proven.h")),
     ("support.h", include_str!("../runtime/include/support.h")),
     ("allod/region.h", include_str!("../../capi/include/allod/region.h")),
 ];
@@ -47,11 +50,13 @@ pub const HEADERS: [(&str, &str); 3] = [
 const PRELUDE: &str = include_str!("prelude.scm");
 
 /// The passes that [`compile`] can stop after and print.
-pub const PASSES: [&str; 9] =
-    ["expand", "reach", "letrec", "inline", "assign", "loops", "flow", "closure", "live"];
+pub const PASSES: [&str; 11] = [
+    "expand", "reach", "letrec", "inline", "assign", "loops", "flow", "closure", "types", "unbox",
+    "live",
+];
 
-/// The passes that make programs faster and can be left out.
-pub const OPTIONAL: [&str; 1] = ["inline"];
+/// The passes that make programs faster and can be left out; without `types` there is no `unbox`.
+pub const OPTIONAL: [&str; 3] = ["inline", "types", "unbox"];
 
 /// What is asked of [`compile`].
 #[derive(Clone, Debug, Default)]
@@ -124,6 +129,14 @@ fn run(
     after!("flow", dump::flow(&program, &flow));
     passes::closure::run(&mut flow);
     after!("closure", dump::flow(&program, &flow));
+    if settings.has("types") {
+        let types = passes::types::run(&mut program, &mut flow);
+        after!("types", dump::flow(&program, &flow));
+        if settings.has("unbox") {
+            passes::unbox::run(&mut program, &mut flow, &types);
+        }
+    }
+    after!("unbox", dump::flow(&program, &flow));
     passes::live::run(&mut flow);
     after!("live", dump::flow(&program, &flow));
     Ok(emit::run(&program, &flow, file))

@@ -13,30 +13,37 @@ pub struct Prim {
     /// The most arguments.
     pub most: usize,
     /// What its C function is like.
-    flags: u8,
+    flags: u16,
 }
 
 /// Its C function takes the stack pointer first, because it may fail.
-const FAILS: u8 = 1;
+const FAILS: u16 = 1;
 /// Its C function gives a C truth value.
-const TRUTH: u8 = 2;
+const TRUTH: u16 = 2;
 /// It may take memory.
-const TAKES: u8 = 4;
+const TAKES: u16 = 4;
 /// Its C function gives nothing.
-const NOTHING: u8 = 8;
+const NOTHING: u16 = 8;
 /// It takes any number of arguments, as a count and an array.
-const ANY: u8 = 16;
+const ANY: u16 = 16;
 /// Without its result it need not be called.
-const PURE: u8 = 32;
+const PURE: u16 = 32;
 
 /// A procedure in C that calls others: known as a value only.
-const VALUE: u8 = 64;
+const VALUE: u16 = 64;
 
-const FT: u8 = FAILS | TAKES;
-const FN: u8 = FAILS | NOTHING;
-const TP: u8 = TRUTH | PURE;
+/// Its arguments are flonums without a box.
+const RAW: u16 = 128;
+/// It gives a flonum without a box.
+const GIVES_RAW: u16 = 256;
 
-const fn p(name: &'static str, least: usize, most: usize, flags: u8) -> Prim {
+const FT: u16 = FAILS | TAKES;
+const FN: u16 = FAILS | NOTHING;
+const TP: u16 = TRUTH | PURE;
+const RR: u16 = RAW | GIVES_RAW | PURE;
+const RT: u16 = RAW | TRUTH | PURE;
+
+const fn p(name: &'static str, least: usize, most: usize, flags: u16) -> Prim {
     Prim { name, least, most, flags }
 }
 
@@ -69,6 +76,16 @@ impl Prim {
     /// It is known as a value only.
     pub fn is_value(&self) -> bool {
         self.flags & VALUE != 0
+    }
+
+    /// Its arguments are flonums without a box.
+    pub fn takes_raw(&self) -> bool {
+        self.flags & RAW != 0
+    }
+
+    /// It gives a flonum without a box.
+    pub fn gives_raw(&self) -> bool {
+        self.flags & GIVES_RAW != 0
     }
 
     /// The name of its C function.
@@ -331,4 +348,59 @@ pub static PRIMS: &[Prim] = &[
     p("current-second", 0, 0, TAKES),
     p("current-jiffy", 0, 0, TAKES),
     p("jiffies-per-second", 0, 0, PURE),
+    // What `types` puts in place of others where types are proven
+    p("%pair-car", 1, 1, PURE),
+    p("%pair-cdr", 1, 1, PURE),
+    p("%pair-set-car!", 2, 2, NOTHING),
+    p("%pair-set-cdr!", 2, 2, NOTHING),
+    p("%fxadd", 2, 2, PURE),
+    p("%fxsub", 2, 2, PURE),
+    p("%fxmul", 2, 2, PURE),
+    p("%fixadd", 2, 2, FT),
+    p("%fixsub", 2, 2, FT),
+    p("%fx=", 2, 2, TP),
+    p("%fx<", 2, 2, TP),
+    p("%fx>", 2, 2, TP),
+    p("%fx<=", 2, 2, TP),
+    p("%fx>=", 2, 2, TP),
+    p("%fxquotient", 2, 2, PURE),
+    p("%fxremainder", 2, 2, PURE),
+    p("%fxmodulo", 2, 2, PURE),
+    p("%vector-size", 1, 1, PURE),
+    p("%vector-at", 2, 2, FAILS),
+    p("%vector-put!", 3, 3, FN),
+    p("%string-size", 1, 1, PURE),
+    p("%string-at", 2, 2, FAILS),
+    p("%byte-at", 2, 2, FAILS),
+    p("%field", 2, 2, PURE),
+    p("%field-set!", 3, 3, NOTHING),
+    // Flonums without a box
+    p("%flonum", 1, 1, RAW | TAKES | PURE),
+    p("%flonum-value", 1, 1, GIVES_RAW | PURE),
+    p("%fx->fl", 1, 1, GIVES_RAW | PURE),
+    p("%real->fl", 3, 3, GIVES_RAW | FAILS),
+    p("%fl->exact", 1, 1, RAW | FT),
+    p("%fladd", 2, 2, RR),
+    p("%flsub", 2, 2, RR),
+    p("%flmul", 2, 2, RR),
+    p("%fldiv", 2, 2, RR),
+    p("%fl=", 2, 2, RT),
+    p("%fl<", 2, 2, RT),
+    p("%fl>", 2, 2, RT),
+    p("%fl<=", 2, 2, RT),
+    p("%fl>=", 2, 2, RT),
+    p("%flmax", 2, 2, RR),
+    p("%flmin", 2, 2, RR),
+    p("%flabs", 1, 1, RR),
+    p("%flfloor", 1, 1, RR),
+    p("%flceiling", 1, 1, RR),
+    p("%fltruncate", 1, 1, RR),
+    p("%flround", 1, 1, RR),
+    p("%flsqrt", 1, 1, RAW | GIVES_RAW | FAILS),
+    p("%flexp", 1, 1, RR),
+    p("%flsin", 1, 1, RR),
+    p("%flcos", 1, 1, RR),
+    p("%fltan", 1, 1, RR),
+    p("%flatan", 1, 1, RR),
+    p("%flatan2", 2, 2, RR),
 ];

@@ -12,7 +12,7 @@
 use crate::core::{Const, Global, Var};
 use crate::prims::Prim;
 use allod_scheme_datum::Place;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// A procedure of the program.
@@ -94,6 +94,18 @@ pub struct Block {
     pub end: End,
 }
 
+impl Block {
+    /// A block that does nothing.
+    pub fn empty() -> Block {
+        Block { stmts: Vec::new(), end: End::Return(Rhs::Atom(Atom::Const(Const::Unspecified))) }
+    }
+
+    /// The block, which leaves an empty one.
+    pub fn take(&mut self) -> Block {
+        std::mem::replace(self, Block::empty())
+    }
+}
+
 /// One clause of a procedure.
 #[derive(Debug)]
 pub struct Code {
@@ -135,4 +147,8 @@ pub struct Flow {
     pub proc_of: HashMap<Var, ProcId>,
     /// Globals that are procedures, and always have been.
     pub known: HashMap<Global, ProcId>,
+    /// Locals that are flonums without a box.
+    pub raw: HashSet<Var>,
+    /// Clauses that give flonums without a box.
+    pub raw_results: HashSet<(ProcId, usize)>,
 }

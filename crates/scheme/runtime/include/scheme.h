@@ -568,4 +568,6 @@ V sch_current_second(void);
 V sch_current_jiffy(void);
 V sch_jiffies_per_second(void);
 
+#include "proven.h"
+
 #endif

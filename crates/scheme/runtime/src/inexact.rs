@@ -1,6 +1,6 @@
 //! What flonums can do.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, Sp, or_raise};
 use crate::numbers::{Number, number, to};
 use crate::primitives;
 use crate::value::{self, V};
@@ -97,4 +97,11 @@ primitives! {
         };
         Ok(exact.map_or_else(|| value::float(n.to_f64().sqrt()), |n| to(&n)))
     }
+}
+
+/// A number that is an argument of `who`, as a flonum.
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_real_slow(sp: Sp, v: V, who: V, which: V) -> f64 {
+    let which = which.as_small().unwrap_or(0) as usize;
+    or_raise(sp, number(who.symbol_name(), which, v).map(|n| n.to_f64()))
 }

@@ -21,10 +21,13 @@ impl Emit<'_> {
             }
             End::Loops(labels, body) => self.loops(labels, body, dest),
             End::Go(label, arguments) => {
-                let arguments = self.atoms(arguments);
+                let params = self.params.get(label).cloned().unwrap_or_default();
                 self.line("{");
-                for (i, argument) in arguments.iter().enumerate() {
-                    self.line(&format!("V n{i} = {argument};"));
+                for (i, (argument, param)) in arguments.iter().zip(params).enumerate() {
+                    let kind = self.kind(param);
+                    let argument =
+                        if kind == "V" { self.atom(argument) } else { self.double(argument) };
+                    self.line(&format!("{kind} n{i} = {argument};"));
                 }
                 for i in 0..arguments.len() {
                     self.line(&format!("p{}_{i} = n{i};", label.0));
@@ -40,21 +43,24 @@ impl Emit<'_> {
     fn loops(&mut self, labels: &[Label], body: &Block, dest: &Dest) {
         let end = self.temp();
         for label in labels {
-            for i in 0..label.params.len() {
-                self.line(&format!("V p{}_{i} SCH_U = 0;", label.name.0));
+            self.params.insert(label.name, label.params.clone());
+            for (i, param) in label.params.iter().enumerate() {
+                let kind = self.kind(*param);
+                self.line(&format!("{kind} p{}_{i} SCH_U = 0;", label.name.0));
             }
         }
         self.line("{");
         self.block(body, dest);
         self.line("}");
-        let falls = !matches!(dest, Dest::Return);
+        let falls = !matches!(dest, Dest::Return(_));
         if falls {
             self.line(&format!("goto {end};"));
         }
         for label in labels {
             self.line(&format!("L{}: {{", label.name.0));
             for (i, param) in label.params.iter().enumerate() {
-                self.line(&format!("V v{} SCH_U = p{}_{i};", param.0, label.name.0));
+                let kind = self.kind(*param);
+                self.line(&format!("{kind} v{} SCH_U = p{}_{i};", param.0, label.name.0));
             }
             if takes_memory(&label.body, self.flow) {
                 let live: Vec<String> = label.live.iter().map(|var| self.home(*var)).collect();
@@ -75,7 +81,7 @@ impl Emit<'_> {
     pub(super) fn give(&mut self, rhs: &Rhs, dest: &Dest) {
         match (rhs, dest) {
             (Rhs::Block(block), dest) => self.block(block, dest),
-            (Rhs::Call(operator, known, arguments, _), Dest::Return) => {
+            (Rhs::Call(operator, known, arguments, _), Dest::Return(_)) => {
                 let call = self.call(operator, *known, arguments, &[]);
                 self.line(&format!("SCH_TAIL {call};"));
             }
@@ -83,18 +89,19 @@ impl Emit<'_> {
                 // Nothing is alive after it: a value's last call has been named before.
                 let call = self.call(operator, *known, arguments, &[]);
                 match dest {
-                    Dest::Store(target) => self.line(&format!("{target} = {call};")),
+                    Dest::Store(target, _) => self.line(&format!("{target} = {call};")),
                     _ => self.line(&format!("(void){call};")),
                 }
             }
             (Rhs::Atom(_), Dest::Nowhere) => {}
             (rhs, Dest::Nowhere) => self.effect(rhs),
-            (rhs, Dest::Return) => {
-                let value = self.value(rhs);
+            (rhs, Dest::Return(raw)) => {
+                let value = self.wanted(rhs, *raw);
+                let value = if *raw { format!("sch_bits({value})") } else { value };
                 self.line(&format!("return {value};"));
             }
-            (rhs, Dest::Store(target)) => {
-                let value = self.value(rhs);
+            (rhs, Dest::Store(target, raw)) => {
+                let value = self.wanted(rhs, *raw);
                 self.line(&format!("{target} = {value};"));
             }
         }
@@ -105,10 +112,13 @@ impl Emit<'_> {
             Stmt::Closures(all) => self.closures(all),
             Stmt::Let(var, Rhs::Call(operator, known, arguments, _), live) => {
                 let live: Vec<String> = live.iter().map(|var| self.home(*var)).collect();
-                let target = var.map(|var| format!("V v{} SCH_U = ", var.0));
+                let target = var.map(|var| format!("{} v{} SCH_U = ", self.kind(var), var.0));
                 let target = target.unwrap_or_else(|| "(void)".into());
                 // Arguments that have no register lie above what is kept, and are read first.
-                let call = self.call(operator, *known, arguments, &live);
+                let mut call = self.call(operator, *known, arguments, &live);
+                if known.is_some_and(|clause| self.flow.raw_results.contains(&clause)) {
+                    call = format!("sch_double({call})");
+                }
                 for (i, name) in live.iter().enumerate() {
                     self.line(&format!("sp[{i}] = {name};"));
                 }
@@ -119,9 +129,10 @@ impl Emit<'_> {
             }
             Stmt::Let(Some(var), Rhs::Block(block), _) => {
                 let target = format!("v{}", var.0);
-                self.line(&format!("V {target} SCH_U = 0;"));
+                let kind = self.kind(*var);
+                self.line(&format!("{kind} {target} SCH_U = 0;"));
                 self.line("{");
-                self.block(block, &Dest::Store(target));
+                self.block(block, &Dest::Store(target, kind != "V"));
                 self.line("}");
             }
             Stmt::Let(None, Rhs::Block(block), _) => {
@@ -130,8 +141,9 @@ impl Emit<'_> {
                 self.line("}");
             }
             Stmt::Let(Some(var), rhs, _) => {
-                let value = self.value(rhs);
-                self.line(&format!("V v{} SCH_U = {value};", var.0));
+                let kind = self.kind(*var);
+                let value = self.wanted(rhs, kind != "V");
+                self.line(&format!("{kind} v{} SCH_U = {value};", var.0));
             }
             Stmt::Let(None, rhs, _) => self.effect(rhs),
         }

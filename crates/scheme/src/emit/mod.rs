@@ -17,12 +17,13 @@ mod blocks;
 mod consts;
 mod stubs;
 
-use crate::core::{Program, Var};
+use crate::core::{Const, Program, Var};
 use crate::passes::live::SELF;
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
+use allod_scheme_datum::{Node, Number};
 use consts::Consts;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -39,6 +40,7 @@ pub fn run(program: &Program, flow: &Flow, file: &Path) -> String {
         escaped: BTreeSet::new(),
         prim_values: BTreeMap::new(),
         here: None,
+        params: HashMap::new(),
         temps: 0,
     };
     for (i, proc) in flow.procs.iter().enumerate() {
@@ -49,7 +51,7 @@ pub fn run(program: &Program, flow: &Flow, file: &Path) -> String {
     for (i, top) in flow.tops.iter().enumerate() {
         emit.here = None;
         writeln!(emit.out, "static V top{i}({SIGNATURE})\n{{").expect("strings grow");
-        emit.block(top, &Dest::Return);
+        emit.block(top, &Dest::Return(false));
         emit.out += "}\n\n";
     }
     emit.finish(file)
@@ -58,10 +60,10 @@ pub fn run(program: &Program, flow: &Flow, file: &Path) -> String {
 const SIGNATURE: &str = "V *sp SCH_U, V x0 SCH_U, V x1 SCH_U, V x2 SCH_U, V x3 SCH_U, V x4 SCH_U";
 const GENERIC: &str = "V *sp SCH_U, V self SCH_U, V argc, V a0 SCH_U, V a1 SCH_U, V a2 SCH_U";
 
-/// Where a block's value goes.
+/// Where a block's value goes: from the procedure, or to a C variable; `true` for a double.
 enum Dest {
-    Return,
-    Store(String),
+    Return(bool),
+    Store(String, bool),
     Nowhere,
 }
 
@@ -75,6 +77,8 @@ struct Emit<'a> {
     prim_values: BTreeMap<&'static str, &'static Prim>,
     /// The procedure whose clause is being emitted.
     here: Option<ProcId>,
+    /// What labels take.
+    params: HashMap<Var, Vec<Var>>,
     temps: usize,
 }
 
@@ -110,7 +114,10 @@ impl Emit<'_> {
         if proc.open {
             slots.push("self".into());
         }
-        slots.extend(code.params.iter().map(|p| format!("v{}", p.0)));
+        slots.extend(code.params.iter().map(|p| {
+            let kind = if self.flow.raw.contains(p) { 'b' } else { 'v' };
+            format!("{kind}{}", p.0)
+        }));
         write!(self.out, "/* {} */\nstatic V f{}_{c}(V *sp SCH_U", comment(&proc.name), id.0)
             .expect("strings grow");
         for i in 0..REGISTERS {
@@ -122,6 +129,10 @@ impl Emit<'_> {
         for (i, name) in slots.iter().enumerate().skip(REGISTERS) {
             self.line(&format!("V {name} SCH_U = sp[{}];", i - REGISTERS));
         }
+        for param in code.params.iter().filter(|p| self.flow.raw.contains(p)) {
+            self.line(&format!("double v{0} SCH_U = sch_double(b{0});", param.0));
+            slots.retain(|slot| *slot != format!("b{}", param.0));
+        }
         // A body that is a loop has safe points of its own.
         let first = match &code.body {
             Block { stmts, end: End::Loops(_, first) } if stmts.is_empty() => first,
@@ -130,7 +141,7 @@ impl Emit<'_> {
         if code.rest || takes_memory(first, self.flow) {
             self.poll(&slots);
         }
-        self.block(&code.body, &Dest::Return);
+        self.block(&code.body, &Dest::Return(self.flow.raw_results.contains(&(id, c))));
         self.out += "}\n\n";
     }
 
@@ -197,6 +208,30 @@ impl Emit<'_> {
         }
     }
 
+    /// A C expression of a double.
+    fn double(&mut self, atom: &Atom) -> String {
+        match atom {
+            Atom::Const(Const::Datum(datum)) => match &datum.node {
+                Node::Number(Number::Float(f)) => format!("sch_double({}u)", f.to_bits()),
+                _ => unreachable!("unbox gives doubles where they are wanted"),
+            },
+            atom => self.atom(atom),
+        }
+    }
+
+    /// The C type of a local.
+    fn kind(&self, var: Var) -> &'static str {
+        if self.flow.raw.contains(&var) { "double" } else { "V" }
+    }
+
+    fn passed(&mut self, argument: &Atom, param: Var) -> String {
+        if self.flow.raw.contains(&param) {
+            format!("sch_bits({})", self.double(argument))
+        } else {
+            self.atom(argument)
+        }
+    }
+
     fn atoms(&mut self, all: &[Atom]) -> Vec<String> {
         all.iter().map(|a| self.atom(a)).collect()
     }
@@ -218,14 +253,18 @@ impl Emit<'_> {
         let name = self.temp();
         self.line(&format!("V {name} = 0;"));
         self.line("{");
-        self.give(rhs, &Dest::Store(name.clone()));
+        self.give(rhs, &Dest::Store(name.clone(), false));
         self.line("}");
         name
     }
 
     fn prim(&mut self, prim: &'static Prim, arguments: &[Atom]) -> String {
         let mut all = Vec::new();
-        let atoms = self.atoms(arguments);
+        let atoms: Vec<String> = if prim.takes_raw() {
+            arguments.iter().map(|a| self.double(a)).collect()
+        } else {
+            self.atoms(arguments)
+        };
         if prim.takes_any() {
             for (i, atom) in atoms.iter().enumerate() {
                 self.line(&format!("sp[{i}] = {atom};"));
@@ -265,6 +304,14 @@ impl Emit<'_> {
                 "SCH_UNSPECIFIED".into()
             }
             Rhs::Block(_) | Rhs::Call(..) => self.named(rhs),
+        }
+    }
+
+    /// A C expression of a value or a double, as it is wanted.
+    fn wanted(&mut self, rhs: &Rhs, raw: bool) -> String {
+        match rhs {
+            Rhs::Atom(atom) if raw => self.double(atom),
+            rhs => self.value(rhs),
         }
     }
 
@@ -311,7 +358,10 @@ impl Emit<'_> {
                         other => self.atom(other),
                     });
                 }
-                slots.extend(self.atoms(arguments));
+                let params = &self.flow.procs[id.0 as usize].clauses[clause].params;
+                for (argument, param) in arguments.iter().zip(params) {
+                    slots.push(self.passed(argument, *param));
+                }
                 format!("f{}_{clause}", id.0)
             }
             None => {

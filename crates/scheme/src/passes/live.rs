@@ -4,7 +4,7 @@
 //! takes  straight-line code with captures
 //! gives  the same, where each call and each label lists the locals that are alive after or at it
 //! ```
-//! Those are the roots: a call may move all objects, so they are stored on the stack before it and loaded
+//! Those are the roots, doubles apart: a call may move all objects, so they are stored on the stack before it and loaded
 //! after it, and nothing else is. Captured locals are alive as long as the closure itself, [`SELF`].
 
 use crate::core::Var;
@@ -20,19 +20,30 @@ type Set = BTreeSet<Var>;
 pub fn run(flow: &mut Flow) {
     let is_open = |id: &ProcId| flow.procs[id.0 as usize].open;
     let closed = flow.proc_of.iter().filter(|(_, id)| !is_open(id)).map(|(var, _)| *var).collect();
+    let raw = flow.raw.clone();
     let captures: Vec<Vec<Var>> = flow.procs.iter().map(|proc| proc.free.clone()).collect();
     for proc in &mut flow.procs {
         let mut captured: HashSet<Var> = proc.free.iter().copied().collect();
         captured.extend(proc.var);
-        let mut pass =
-            Live { captures: &captures, closed: &closed, captured, at_label: HashMap::new() };
+        let mut pass = Live {
+            captures: &captures,
+            closed: &closed,
+            raw: &raw,
+            captured,
+            at_label: HashMap::new(),
+        };
         for Code { body, .. } in &mut proc.clauses {
             pass.block(body, &Set::new());
         }
     }
     let captured = HashSet::new();
-    let mut pass =
-        Live { captures: &captures, closed: &closed, captured, at_label: HashMap::new() };
+    let mut pass = Live {
+        captures: &captures,
+        closed: &closed,
+        raw: &raw,
+        captured,
+        at_label: HashMap::new(),
+    };
     for top in &mut flow.tops {
         pass.block(top, &Set::new());
     }
@@ -42,6 +53,8 @@ struct Live<'a> {
     captures: &'a [Vec<Var>],
     /// Locals that are constants.
     closed: &'a HashSet<Var>,
+    /// Locals that are no values.
+    raw: &'a HashSet<Var>,
     /// Locals that lie in the closure.
     captured: HashSet<Var>,
     at_label: HashMap<Var, Set>,
@@ -82,7 +95,8 @@ impl Live<'_> {
                 }
                 for label in labels {
                     let mut live = self.at_label[&label.name].clone();
-                    live.extend(label.params.iter().copied());
+                    let is_value = |param: &Var| !self.raw.contains(param);
+                    live.extend(label.params.iter().copied().filter(is_value));
                     label.live = live.into_iter().collect();
                 }
                 self.block(body, after)
@@ -139,7 +153,7 @@ impl Live<'_> {
     }
 
     fn var(&self, var: Var, live: &mut Set) {
-        if self.closed.contains(&var) {
+        if self.closed.contains(&var) || self.raw.contains(&var) {
             return;
         }
         live.insert(if self.captured.contains(&var) { SELF } else { var });

@@ -10,3 +10,5 @@ pub mod live;
 pub mod loops;
 mod names;
 pub mod reach;
+pub mod types;
+pub mod unbox;

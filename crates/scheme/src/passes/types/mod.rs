@@ -1,0 +1,110 @@
+//! Type inference, by flow through the whole program; what is proven is not checked any more.
+//!
+//! ```text
+//! takes  straight-line code with captures
+//! gives  the same, where primitives whose arguments have proven types became others that check less
+//!        (`%pair-car` for `car`, `%fxadd` for `%add`) or compute with flonums alone (`%fladd`), and
+//!        branches that are never taken are gone
+//! ```
+//! Each local, result, global, box and record field has one [`Type`]: a set of kinds, and bounds for exact integers. All
+//! begin with no value and grow until nothing changes; bounds grow in few steps. What is known of a
+//! local on one path only (it is a pair, for `pair?` said so or `car` did not fail) holds to the end of that
+//! path, because locals never change. Parameters of procedures that are values somewhere may be anything.
+
+mod branch;
+mod lattice;
+mod prims;
+mod specialise;
+mod walk;
+
+pub use lattice::Type;
+use lattice::kind;
+
+use crate::core::{Global, Program, Var};
+use crate::straight::{Block, Code, End, Flow, ProcId, Rhs, Stmt};
+use std::collections::HashMap;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Types {
+    vars: HashMap<Var, Type>,
+    results: HashMap<(ProcId, usize), Type>,
+    globals: HashMap<Global, Type>,
+    boxes: HashMap<Var, Type>,
+    fields: HashMap<(Global, i64), Type>,
+    /// Procedures that are values somewhere.
+    escaped: Vec<bool>,
+    /// Clauses that may run.
+    reached: Vec<Vec<bool>>,
+}
+
+impl Types {
+    /// The type of a local, wherever it is used.
+    pub fn var(&self, var: Var) -> Type {
+        self.vars.get(&var).copied().unwrap_or(Type::NONE)
+    }
+
+    /// The type of what a clause gives.
+    pub fn result(&self, id: ProcId, clause: usize) -> Type {
+        self.results.get(&(id, clause)).copied().unwrap_or(Type::NONE)
+    }
+
+    /// Whether a procedure is a value somewhere.
+    pub fn is_escaped(&self, id: ProcId) -> bool {
+        self.escaped.get(id.0 as usize).copied().unwrap_or(true)
+    }
+}
+
+/// Infers the types of a program and makes use of them.
+pub fn run(program: &mut Program, flow: &mut Flow) -> Types {
+    let mut types = Types {
+        escaped: vec![false; flow.procs.len()],
+        reached: flow.procs.iter().map(|proc| vec![false; proc.clauses.len()]).collect(),
+        ..Types::default()
+    };
+    for block in flow.tops.iter().chain(flow.procs.iter().flat_map(bodies)) {
+        each_box(block, &mut |var| {
+            types.boxes.insert(var, Type::NONE);
+        });
+    }
+    let hooks: Vec<ProcId> =
+        program.hooks.iter().filter_map(|(_, global)| flow.known.get(global).copied()).collect();
+    let mut pass = walk::Walk::new(program, flow, types);
+    hooks.into_iter().for_each(|id| pass.escape(id));
+    while pass.round(false) {}
+    pass.round(true);
+    pass.types
+}
+
+fn bodies(proc: &crate::straight::Proc) -> impl Iterator<Item = &Block> {
+    proc.clauses.iter().map(|Code { body, .. }| body)
+}
+
+/// Calls `each` for all locals that hold boxes.
+fn each_box(block: &Block, each: &mut dyn FnMut(Var)) {
+    let inside = |rhs: &Rhs, each: &mut dyn FnMut(Var)| {
+        if let Rhs::Block(block) = rhs {
+            each_box(block, each);
+        }
+    };
+    for stmt in &block.stmts {
+        match stmt {
+            Stmt::Let(Some(var), Rhs::Prim(prim, ..), _) if prim.name == "%box" => each(*var),
+            Stmt::Let(_, rhs, _) => inside(rhs, each),
+            Stmt::Closures(_) => {}
+        }
+    }
+    match &block.end {
+        End::Return(rhs) => inside(rhs, each),
+        End::If(test, then, other) => {
+            inside(test, each);
+            each_box(then, each);
+            each_box(other, each);
+        }
+        End::Loops(labels, body) => {
+            labels.iter().for_each(|label| each_box(&label.body, each));
+            each_box(body, each);
+        }
+        End::Go(..) => {}
+    }
+}

@@ -1,0 +1,206 @@
+//! Primitives that check less, or compute with flonums alone.
+
+use super::kind::*;
+use super::lattice::Type;
+use super::walk::{Walk, small};
+use crate::core::Const;
+use crate::prims::{self, Prim};
+use crate::straight::{Atom, Rhs, Stmt};
+use allod_scheme_datum::{Datum, Node, Number, Place};
+use std::rc::Rc;
+
+/// Integers up to this size are flonums exactly.
+const EXACT: i64 = 1 << 53;
+
+/// Whether a test may be left out, because it cannot fail and does nothing else.
+pub(super) fn is_silent(rhs: &Rhs) -> bool {
+    match rhs {
+        Rhs::Atom(_) => true,
+        Rhs::Prim(prim, ..) => prim.is_pure(),
+        _ => false,
+    }
+}
+
+fn prim(name: &str) -> &'static Prim {
+    prims::find(name).expect("the primitive is in the table")
+}
+
+pub(super) fn datum(node: Node) -> Atom {
+    Atom::Const(Const::Datum(Rc::new(Datum { node, at: Place::default() })))
+}
+
+/// Replaces a primitive by one that does the same for arguments of these types.
+pub(super) fn run(
+    rhs: &mut Rhs,
+    types: &[Type],
+    is: Type,
+    walk: &mut Walk<'_>,
+    done: &mut Vec<Stmt>,
+) {
+    let Rhs::Prim(old, all, at) = rhs else { return };
+    if types.iter().any(|t| t.is_none()) {
+        return;
+    }
+    if old.name == "inexact" && types[0].is(FLOAT) {
+        *rhs = Rhs::Atom(all.remove(0));
+        return;
+    }
+    if let Some(new) = with_flonums(old.name, types, is) {
+        let old = old.name;
+        let mut arguments = Vec::new();
+        if matches!(old, "zero?" | "positive?" | "negative?") {
+            all.push(datum(Node::Number(Number::Float(0.0))));
+        }
+        for (i, atom) in std::mem::take(all).into_iter().enumerate() {
+            let is = types.get(i).copied().unwrap_or(Type::of(FLOAT));
+            arguments.push(flonum(atom, is, old, i, *at, walk, done));
+        }
+        // The conversion is all there is to do.
+        *rhs = match arguments.as_slice() {
+            [one] if old == "inexact" => Rhs::Atom(one.clone()),
+            _ => Rhs::Prim(prim(new), arguments, *at),
+        };
+        return;
+    }
+    if let Some(new) = checked_less(old.name, all, types, is, walk) {
+        *old = prim(new);
+        if old.name.starts_with("%field") {
+            // The record type, and the name for messages.
+            all.remove(1);
+        }
+        all.truncate(old.most);
+    }
+}
+
+/// An argument as a flonum: as it is, or converted first.
+fn flonum(
+    atom: Atom,
+    is: Type,
+    who: &str,
+    i: usize,
+    at: Place,
+    walk: &mut Walk<'_>,
+    done: &mut Vec<Stmt>,
+) -> Atom {
+    if is.is(FLOAT) {
+        return atom;
+    }
+    if let Some(n) = small(&atom)
+        && is.is_within(-EXACT, EXACT)
+    {
+        return datum(Node::Number(Number::Float(n as f64)));
+    }
+    let convert = if is.is_fix() {
+        Rhs::Prim(prim("%fx->fl"), vec![atom], at)
+    } else {
+        let name = datum(Node::Symbol(said(who).into()));
+        let which = datum(Node::Number(Number::Int((1 + i as u32).into())));
+        Rhs::Prim(prim("%real->fl"), vec![atom, name, which], at)
+    };
+    let var = walk.program.var("flonum");
+    walk.types.vars.insert(var, Type::of(FLOAT));
+    done.push(Stmt::Let(Some(var), convert, Vec::new()));
+    Atom::Local(var)
+}
+
+/// The name that people know a primitive by.
+fn said(name: &str) -> &str {
+    match name {
+        "%add" => "+",
+        "%sub" => "-",
+        "%mul" => "*",
+        "%div" => "/",
+        "%max2" => "max",
+        "%min2" => "min",
+        other => other,
+    }
+}
+
+/// The primitive on flonums that does it, if arguments may be converted to flonums first.
+fn with_flonums(name: &str, types: &[Type], is: Type) -> Option<&'static str> {
+    let float = |t: &Type| t.is(FLOAT);
+    let exactly = |t: &Type| t.is(FLOAT) || t.is_within(-EXACT, EXACT);
+    let all = types.iter().all(float);
+    // Operations convert what is no flonum, comparisons are exact.
+    let operation = types.iter().any(float) && is.is(FLOAT);
+    let comparison = types.iter().any(float) && types.iter().all(exactly);
+    Some(match name {
+        "%add" if operation => "%fladd",
+        "%sub" if operation => "%flsub",
+        "%mul" if operation => "%flmul",
+        "%div" if operation => "%fldiv",
+        "%num=" if comparison => "%fl=",
+        "%num<" if comparison => "%fl<",
+        "%num>" if comparison => "%fl>",
+        "%num<=" if comparison => "%fl<=",
+        "%num>=" if comparison => "%fl>=",
+        "zero?" if all => "%fl=",
+        "positive?" if all => "%fl>",
+        "negative?" if all => "%fl<",
+        "%max2" if all => "%flmax",
+        "%min2" if all => "%flmin",
+        "inexact" => "%fladd",
+        "abs" if all => "%flabs",
+        "floor" if all => "%flfloor",
+        "ceiling" if all => "%flceiling",
+        "truncate" if all => "%fltruncate",
+        "round" if all => "%flround",
+        "sqrt" if all => "%flsqrt",
+        "exp" if all => "%flexp",
+        "sin" if all => "%flsin",
+        "cos" if all => "%flcos",
+        "tan" if all => "%fltan",
+        "atan" if all && types.len() == 1 => "%flatan",
+        "atan" if all => "%flatan2",
+        "exact" if all => "%fl->exact",
+        _ => return None,
+    })
+}
+
+/// The primitive that does it without checks that are proven to hold.
+fn checked_less(
+    name: &str,
+    all: &[Atom],
+    types: &[Type],
+    is: Type,
+    walk: &Walk<'_>,
+) -> Option<&'static str> {
+    let a = types.first().copied().unwrap_or(Type::NONE);
+    let b = types.get(1).copied().unwrap_or(Type::NONE);
+    let fixes = a.is_fix() && b.is_fix();
+    let index = b.is_fix() && b.bounds().0 >= 0;
+    let divisor = fixes && b.bounds().0 >= 1;
+    Some(match name {
+        "car" if a.is(PAIR) => "%pair-car",
+        "cdr" if a.is(PAIR) => "%pair-cdr",
+        "set-car!" if a.is(PAIR) && !a.may_be_literal() => "%pair-set-car!",
+        "set-cdr!" if a.is(PAIR) && !a.may_be_literal() => "%pair-set-cdr!",
+        "%add" if fixes && is.is_fix() => "%fxadd",
+        "%sub" if fixes && is.is_fix() => "%fxsub",
+        "%mul" if fixes && is.is_fix() => "%fxmul",
+        "%add" if fixes => "%fixadd",
+        "%sub" if fixes => "%fixsub",
+        "%num=" if fixes => "%fx=",
+        "%num<" if fixes => "%fx<",
+        "%num>" if fixes => "%fx>",
+        "%num<=" if fixes => "%fx<=",
+        "%num>=" if fixes => "%fx>=",
+        "quotient" if divisor => "%fxquotient",
+        "remainder" if divisor => "%fxremainder",
+        "modulo" if divisor => "%fxmodulo",
+        "eqv?" | "equal?" if a.is_fix() || b.is_fix() || a.is(BY_ADDRESS) || b.is(BY_ADDRESS) => {
+            "eq?"
+        }
+        "vector-length" if a.is(VECTOR) => "%vector-size",
+        "vector-ref" if a.is(VECTOR) && index => "%vector-at",
+        "vector-set!" if a.is(VECTOR) && index && !a.may_be_literal() => "%vector-put!",
+        "string-length" if a.is(STRING) => "%string-size",
+        "string-ref" if a.is(STRING) && index => "%string-at",
+        "bytevector-u8-ref" if a.is(BYTES) && index => "%byte-at",
+        "%record-ref" if a.only_rtd().is_some() && a.only_rtd() == walk.rtd(&all[1]) => "%field",
+        "%record-set!" if a.only_rtd().is_some() && a.only_rtd() == walk.rtd(&all[1]) => {
+            "%field-set!"
+        }
+        _ => return None,
+    })
+}
