@@ -19,6 +19,7 @@
 //! ARCHITECTURE.md says how values, calls, roots and memory look in that C.
 
 pub mod cc;
+pub mod classics;
 pub mod core;
 pub mod dump;
 pub mod emit;

@@ -1,0 +1,41 @@
+;; Quicksort of a vector of n random numbers, in place, with the order as an argument.
+(define seed 74755)
+
+(define (random!)
+  (set! seed (modulo (+ (* seed 1309) 13849) 65536))
+  seed)
+
+(define (random-vector n)
+  (let ((v (make-vector n 0)))
+    (do ((i 0 (+ i 1)))
+        ((= i n) v)
+      (vector-set! v i (+ (* 65536 (random!)) (random!))))))
+
+(define (sort! v less?)
+  (define (swap! i j)
+    (let ((x (vector-ref v i)))
+      (vector-set! v i (vector-ref v j))
+      (vector-set! v j x)))
+  (define (sort-between! low high)
+    (if (< low high)
+        (let ((middle (vector-ref v (quotient (+ low high) 2))))
+          (let loop ((i low) (j high))
+            (let* ((i (let up ((i i)) (if (less? (vector-ref v i) middle) (up (+ i 1)) i)))
+                   (j (let down ((j j)) (if (less? middle (vector-ref v j)) (down (- j 1)) j))))
+              (cond ((<= i j)
+                     (swap! i j)
+                     (loop (+ i 1) (- j 1)))
+                    (else
+                     (sort-between! low j)
+                     (sort-between! i high))))))))
+  (sort-between! 0 (- (vector-length v) 1)))
+
+(define (run n)
+  (let ((v (random-vector n)))
+    (sort! v <)
+    (let loop ((i 1) (sum 0))
+      (cond ((= i n) sum)
+            ((< (vector-ref v i) (vector-ref v (- i 1))) 'not-sorted)
+            (else (loop (+ i 1) (modulo (+ (* sum 31) (vector-ref v i)) 1000003)))))))
+
+(include "main.scm")

@@ -1,0 +1,44 @@
+//! The classic programs of `allod bench scheme`, at the size of a first look.
+
+mod common;
+
+use allod_scheme::cc::Options;
+use allod_scheme::classics::{CLASSICS, Classic, Group, INCLUDED};
+use common::{Scratch, compile, usual};
+use std::process::Command;
+
+/// What a program prints first, and whether it then told its time.
+fn printed(classic: &Classic) -> (String, bool) {
+    let scratch = Scratch::new(classic.name);
+    for (name, text) in INCLUDED {
+        scratch.file(name, text);
+    }
+    let options = Options { level: 1, ..usual("gcc") };
+    let program = compile(&scratch, "program", classic.text, &options);
+    let mut command = Command::new(program);
+    let output =
+        command.arg(classic.quick.argument.to_string()).current_dir(&scratch.0).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut lines = text.lines();
+    let result = lines.next().unwrap_or_default().to_owned();
+    (result, lines.next().is_some_and(|line| line.starts_with("us=")))
+}
+
+#[test]
+fn every_program_gives_its_result() {
+    for classic in CLASSICS {
+        let (result, timed) = printed(classic);
+        assert_eq!((result.as_str(), timed), (classic.quick.result, true), "{}", classic.name);
+    }
+}
+
+#[test]
+fn names_are_unique_and_every_group_has_programs() {
+    for (i, classic) in CLASSICS.iter().enumerate() {
+        assert!(CLASSICS[..i].iter().all(|other| other.name != classic.name), "{}", classic.name);
+        assert!(classic.full.argument > classic.quick.argument, "{}", classic.name);
+    }
+    for group in Group::ALL {
+        assert!(CLASSICS.iter().filter(|c| c.group == group).count() > 2, "{}", group.name());
+    }
+}
