@@ -25,11 +25,11 @@ follow() {
     local folder=$root
     # README builds what is built already; the programs of all other pages share what they build.
     local target=${CARGO_TARGET_DIR:-$root/target}
-    SNIPPETS=$work/$(basename "$1" .md).snippets.md
+    SNIPPETS=$work/$(echo "${1%.md}" | tr / -).snippets.md
     awk -f "$root/tests/pages/script.awk" "$root/$1" >"$work/script.sh" || return
     # README begins in the folder of the sources.
     if [ "$1" != README.md ]; then
-        folder=$work/$(basename "$1" .md)
+        folder=${SNIPPETS%.snippets.md}
         mkdir "$folder"
         target=$root/target/pages
     fi
@@ -43,7 +43,7 @@ follow() {
 }
 
 cd "$root"
-for page in ${PAGES:-README.md docs/*.md}; do
+for page in ${PAGES:-README.md docs/*.md examples/README.md}; do
     case " $elsewhere " in
         *" $page "*) continue ;;
     esac

@@ -5,7 +5,7 @@
 //! | `heap` (default) | [`Allod`], [`Heap`], [`purge_all`], [`stats`] | any program |
 //! | `region` | `allod::region` | language runtimes, graph-shaped data |
 //! | `frame` | `allod::frame` | games, simulations, request loops |
-//! | `tokio` | an arena a task, a tower layer that gives each request one | servers |
+//! | `tokio` | an arena per task, a tower layer that gives each request one | servers |
 //! | `bevy`, `rapier` | frames in bevy's schedule; contacts gathered into a frame | games |
 //! | `tags`, `budgets`, `behaviour` | who allocates in frames, how much may be, what looks wrong | reports |
 //! | `tracing`, `tracy` | frames as spans and events; as marks, plots and zones | profiles |

@@ -13,7 +13,7 @@ use allod_suites::components;
 /// The heap: malloc and free in the ways programs use them
 ///
 /// Each workload is a small program that runs on every allocator in turn, round after round, in an
-/// order drawn anew. The null subject shows what the workload itself costs. The baseline is mimalloc
+/// order drawn at random. The null subject shows what the workload itself costs. The baseline is mimalloc
 /// unless another is named. --quick does a quarter of the work.
 #[derive(clap::Args)]
 pub struct Heap {

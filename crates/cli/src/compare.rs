@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Run a program on every allocator found, and compare time and memory
 ///
-/// Every round runs the program once on each allocator, in an order drawn anew, with standard input
+/// Every round runs the program once on each allocator, in random order, with standard input
 /// empty and only the variables that say where things are (PATH, HOME, LANG and such). The baseline is
 /// the system's malloc unless another is named. --list lists the allocators.
 #[derive(clap::Args)]

@@ -28,7 +28,7 @@
 //! | [`batch`](Batch) | many values in one step of the cursor |
 //! | [`allocator`](Blocks), [`string`](FrameString) | collections and strings that live in frames |
 //! | [`finished`](Finished) | results that outlive their frame, move between threads, are kept for the next |
-//! | [`thread`] | an arena a thread, found without a lock or hashing |
+//! | [`thread`] | an arena per thread, found without a lock or hashing |
 //! | [`team`](Team) | one begin and one end for the frames of all threads |
 //! | [`phases`](Phases) | named parts of a frame, for reports |
 //! | `tags`, `stats` | which part of the program allocates how much; how much in all (features of these names) |

@@ -36,9 +36,7 @@ A library built with the feature `knobs` also takes `ALLOD_BAND_B0` … `ALLOD_B
 band are served without a front cache, straight from their slabs under the heap's lock: what the front cache
 is worth to a program can be measured that way. Bands: B0 up to 32 bytes, B1 64, B2 128, B3 256, B4 512,
 B5 1024, B6 2048, B7 4096. Without the feature no trace of the switches is left in the code, and the names
-are unknown.
-
-    cargo build --release -p allod-capi --features allod-heap/knobs
+are unknown. `cargo build --release -p allod-capi --features allod-heap/knobs` builds such a library.
 
 `allod matrix` builds such a library itself; `allod matrix --shipped front-caches` asks what the caches of three bands are
 worth, alone and together ([experiments.md](experiments.md#front-caches-band-by-band)).

@@ -96,7 +96,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
     }
     let (apart, main) = split(&all);
     let mut text = format!(
-        "Time: nanoseconds an operation, medians of {}; * the best of its row.\n\
+        "Time: nanoseconds per operation, medians of {}; * the best of its row.\n\
          An operation is an allocation with its writes and its share of begin and end; in batch rows\n\
          a batch of {}. \"{FULL}\" is allod with statistics, tags, budgets and the behaviour filter;\n\
          \"{BARE}\" a bare bump of a pointer (in begin-end, two calls). Arenas that are \"aligned\", go\n\

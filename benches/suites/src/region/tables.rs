@@ -21,7 +21,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         );
     }
     format!(
-        "Time: nanoseconds an operation, medians of {}, and how many times faster than\n\
+        "Time: nanoseconds per operation, medians of {}, and how many times faster than\n\
          the baseline, with + for GO, - for NO-GO and = for EQUIVALENT at ±{} %, nothing where it is\n\
          undecided, as with fewer than {FEWEST} rounds.\n\n{}\n{}{}{}\n{}{losses}",
         counted(report.rounds(), "interleaved round"),

@@ -1,4 +1,4 @@
-//! An arena a request, as a tower layer.
+//! An arena per request, as a tower layer.
 
 use super::arena::TaskArena;
 use super::future::InArena;

@@ -1,4 +1,4 @@
-//! Arenas of asynchronous tasks (feature `tokio`): one a task, moving between threads with it.
+//! Arenas of asynchronous tasks (feature `tokio`): one per task, which moves between threads with it.
 //!
 //! A future wrapped by [`in_arena`], or spawned by [`spawn`], finds its arena wherever it is polled:
 //! a thread-local points to it for the time of each poll, as tokio's task-locals do. Nothing here
@@ -31,7 +31,7 @@
 //! | a slice, string or value made by a [`Frame`](crate::Frame), kept across `.await` | [`keep`] and [`Kept`] |
 //! | scratch between two `.await`s | [`thread::frame`](crate::thread::frame), which frees it at once |
 //! | values to be dropped at the task's end | [`with`] and `alloc_drop` |
-//! | servers: an arena a request | [`RequestArenaLayer`] |
+//! | servers: an arena per request | [`RequestArenaLayer`] |
 //!
 //! **Who may allocate.** An arena is owned by one [`TaskArena`] (inside the wrapped future) and is open
 //! on a thread only while that thread has it borrowed exclusively. So at most one thread at a time
