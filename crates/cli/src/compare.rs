@@ -1,15 +1,15 @@
 //! `allod compare`.
 
 use crate::common::{Failure, Progress, allocators, choose};
-use crate::options::{Options, time};
+use crate::options::Options;
 use crate::output::{Output, finish, legend, say};
+use crate::started::Started;
 use allod_lab::Contest;
 use allod_lab::compare::{self, Request};
 use allod_lab::gate::Sought;
 use allod_lab::program;
 use allod_lab::subject::SYSTEM;
 use std::ffi::OsString;
-use std::time::Duration;
 
 /// Run a program on every allocator found, and compare time and memory
 ///
@@ -20,33 +20,12 @@ use std::time::Duration;
 pub struct Args {
     #[command(flatten)]
     options: Options,
-    /// A variable the program gets, set or passed on (repeatable) [default: only those that say where things are]
-    #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
-    environment: Vec<(OsString, OsString)>,
-    /// When the program counts as hanging
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = time)]
-    timeout: Duration,
-    /// Show what the program prints
-    #[arg(long)]
-    show_output: bool,
+    #[command(flatten)]
+    started: Started,
     /// The program and its arguments
     #[arg(value_hint = clap::ValueHint::CommandWithArguments)]
     #[arg(trailing_var_arg = true, required_unless_present = "list", value_name = "PROGRAM")]
     program: Vec<OsString>,
-}
-
-/// A variable that is set, or one of this command's that passes.
-pub fn variable(text: &str) -> Result<(OsString, OsString), String> {
-    match text.split_once('=') {
-        Some(("", _)) => Err("NAME=VALUE is wanted, or NAME for a variable to pass on".into()),
-        Some((name, value)) => Ok((name.into(), value.into())),
-        None => match std::env::var_os(text) {
-            Some(value) => Ok((text.into(), value)),
-            None => {
-                Err(format!("there is no variable {text} to pass on; set it with {text}=VALUE"))
-            }
-        },
-    }
 }
 
 /// Compares and prints.
@@ -66,9 +45,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         program: &program,
         arguments: &args.program[1..],
         contest: Contest { subjects: &subjects, baseline: &baseline, terms: options.terms(10) },
-        environment: &args.environment,
-        limit: Some(args.timeout),
-        show_output: args.show_output,
+        environment: &args.started.environment,
+        limit: Some(args.started.timeout),
+        output: args.started.output(),
     };
     let workload = Some(compare::command_line(request.program, request.arguments));
     let suite = if options.instructions { compare::INSTRUCTIONS } else { compare::WALL };

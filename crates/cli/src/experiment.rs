@@ -1,9 +1,9 @@
 //! What `allod ab` and `allod matrix` share.
 
 use crate::common::{Failure, Progress, allocators};
-use crate::compare::variable;
-use crate::options::{Options, time};
+use crate::options::Options;
 use crate::output::{Output as Results, finish, say};
+use crate::started::Started;
 use allod_lab::builds::{Builds, Built, Goal, default_cache, git};
 use allod_lab::compare::Program;
 use allod_lab::experiment::{
@@ -13,11 +13,10 @@ use allod_lab::gate::Sought;
 use allod_lab::heap::{self, Entry};
 use allod_lab::inprocess::Row;
 use allod_lab::model::{Arm, Metric, Report};
-use allod_lab::process::{Output, interrupt};
+use allod_lab::process::interrupt;
 use allod_suites::{frame, region};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// What is measured at every point, and where builds come from.
 #[derive(clap::Args)]
@@ -47,16 +46,8 @@ pub struct Setup {
     /// Remove the builds of this measurement afterwards
     #[arg(long)]
     discard: bool,
-    /// A variable that the program gets, set or passed on (repeatable) [default: only those that say
-    /// where things are]
-    #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
-    environment: Vec<(OsString, OsString)>,
-    /// When the program counts as hanging
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = time)]
-    timeout: Duration,
-    /// Show what the program prints
-    #[arg(long)]
-    show_output: bool,
+    #[command(flatten)]
+    started: Started,
     /// How much of each workload to run: 1 for all of it
     #[arg(long, hide = true, value_name = "PART")]
     scale: Option<f64>,
@@ -175,8 +166,8 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
         Some(program) => Work::Program(Program {
             program,
             arguments: &setup.program[1..],
-            limit: Some(setup.timeout),
-            output: if setup.show_output { Output::Show } else { Output::Discard },
+            limit: Some(setup.started.timeout),
+            output: setup.started.output(),
             result: result.as_ref(),
         }),
         None if within => Work::Rows(&rows),
@@ -214,7 +205,7 @@ fn arms(
             return Err(Failure { exit_code: 130, message: "stopped while building".into() });
         }
         let (mut arm, of_arm) = made?;
-        arm.environment.splice(0..0, setup.environment.iter().cloned());
+        arm.environment.splice(0..0, setup.started.environment.iter().cloned());
         arms.push(arm);
         built.extend(of_arm);
     }

@@ -21,6 +21,7 @@ mod replay;
 mod report;
 mod run;
 mod scheme;
+mod started;
 mod top;
 mod trace;
 

@@ -34,8 +34,8 @@ pub struct Request<'a> {
     pub environment: &'a [(OsString, OsString)],
     /// When to give the program up.
     pub limit: Option<Duration>,
-    /// Whether the program's own output is shown.
-    pub show_output: bool,
+    /// What becomes of what it prints.
+    pub output: Output,
 }
 
 /// Runs the program on every subject, interleaved.
@@ -61,7 +61,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
                 program: request.program,
                 arguments: request.arguments,
                 limit: request.limit,
-                output: if request.show_output { Output::Show } else { Output::Discard },
+                output: request.output,
                 result: None,
             }),
         }],
