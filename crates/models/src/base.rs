@@ -1,4 +1,4 @@
-//! The heap's ground.
+//! The ground of heap and regions.
 
 #[path = "../../heap/src/base/class.rs"]
 pub mod class;
@@ -6,6 +6,12 @@ pub mod class;
 pub mod layout;
 #[path = "../../heap/src/base/list.rs"]
 pub mod list;
+
+/// The models are checked builds.
+pub mod check {
+    /// True where wrong use of regions is looked for.
+    pub const CHECKED: bool = true;
+}
 
 /// What the protocols between threads are made of.
 pub mod sync {

@@ -18,7 +18,7 @@
 //! | `heap/purge/fork` | the child can use what it finds, and finds what was at rest |
 //! | `frame/progress` | what a stream has published is written |
 //! | `frame/task/count` | a task's arena ends once, after everything that its handles did |
-//! | `region/counts` | a region is reclaimed once, by the last who holds it, after all use |
+//! | `region/memory/counts` | a region is reclaimed once, by the last who holds it, after all use |
 // The heap's files make these in constants, where no `Default` serves; they are not public there, and a
 // folder has a file of its own name.
 #![allow(clippy::new_without_default, clippy::not_unsafe_ptr_arg_deref, clippy::module_inception)]
@@ -27,10 +27,9 @@
 extern crate self as allod_os;
 
 pub mod base;
-pub mod check;
 #[path = "../../frame/src/task/count.rs"]
 pub mod count;
-#[path = "../../region/src/counts.rs"]
+#[path = "../../region/src/memory/counts.rs"]
 pub mod counts;
 pub mod face;
 pub mod futex;

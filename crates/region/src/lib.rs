@@ -28,6 +28,9 @@
 //! The safe face is [`Region`], [`Value`] and [`Ref`]; compilers and C use the functions on
 //! [`Control`] and [`Raw`] in the modules.
 //!
+//! The folders are layers; each uses only those before it, and `tests/layers.rs` reads the order here:
+//! `base` → `data` → `memory` → `objects` → `life` → `transmigrate` → `barrier` → `face`.
+//!
 //! ```
 //! use allod_region::{Region, Value};
 //!
@@ -42,43 +45,45 @@
 #![no_std]
 
 pub mod barrier;
-pub mod batch;
-mod check;
-pub mod chunk;
-pub mod compare;
-pub mod control;
-pub mod counts;
-pub mod dict;
-pub mod error;
-mod forks;
-mod handle;
-pub mod hash;
+mod base;
+mod data;
+mod face;
 pub mod life;
-mod make;
+mod memory;
 pub mod objects;
-pub mod pool;
-mod print;
-mod region;
-mod scratch;
-mod share;
-pub mod slots;
-pub mod symbol;
-mod sync;
 pub mod transmigrate;
-mod typed;
-pub mod types;
-pub mod validate;
-pub mod value;
-mod visited;
 
 pub use crate::{
-    control::{Accounting, Control},
-    error::Error,
-    handle::{Kind, Value},
-    pool::pooled,
-    region::Region,
-    share::{Frozen, FrozenTether, Message, Root, Tether},
-    slots::region_of,
-    typed::{Field, Ref, Slot, Trace, plain_map},
-    value::Raw,
+    base::{error::Error, hash},
+    data::{compare, types, value, value::Raw},
+    face::{
+        handle::{Kind, Value},
+        region::Region,
+        share::{Frozen, FrozenTether, Message, Root, Tether},
+        typed::{Field, Ref, Slot, Trace, plain_map},
+    },
+    life::validate,
+    memory::{accounting::Accounting, control::Control, counts, pool::pooled, slots::region_of},
+    objects::{batch, symbol},
 };
+
+/// The region control block, and allocation's fast path.
+pub mod control {
+    pub use crate::data::record::round_up;
+    pub use crate::memory::accounting::{Accounting, accounting};
+    pub use crate::memory::bump::{bump, bump_aligned};
+    pub use crate::memory::control::{BLOCK_BYTES, Control, INLINE_BYTES, Kept};
+}
+
+/// Where a region's objects go when its inline buffer is full.
+pub mod chunk {
+    pub use crate::memory::chunk::{bump_aligned_slow, bump_slow, reserve};
+    pub use crate::memory::control::Chunk;
+}
+
+/// Dictionaries that keep the order of insertion.
+pub mod dict {
+    pub use crate::barrier::dict::{remove, set};
+    pub use crate::data::table::{entry, get, len};
+    pub use crate::objects::dict::new;
+}

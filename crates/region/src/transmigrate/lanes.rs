@@ -96,7 +96,7 @@ pub(super) unsafe fn leaves(at: *const u64, most: usize) -> usize {
 
 #[cfg(target_arch = "x86_64")]
 mod vectors {
-    use super::super::mover::PAIR;
+    use crate::transmigrate::pairs::PAIR;
     use core::arch::x86_64::*;
     use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 

@@ -2,13 +2,14 @@
 //!
 //! After a pair whose car is an immediate comes the pair its cdr leads to, as long as that lies in the
 //! same memory and there is room. Lists mostly lie one node beside the other: upwards when made by
-//! [`batch::list`](crate::batch::list), downwards when made by consing. Such **runs** are copied a block
+//! [`batch::list`](crate::objects::batch::list), downwards when made by consing. Such **runs** are copied a block
 //! at a time without waiting for any cdr: the addresses are known, and the cdrs are only compared.
 //!
 //! What is left open, the last node's slots, is found when the copies are scanned.
 
 use super::lanes;
-use super::mover::{Mover, PAIR, PAIR_BYTES};
+use super::mover::Mover;
+use super::pairs::{PAIR, PAIR_BYTES, copy_one};
 
 /// True for a car that needs no scanning and is no empty slot.
 #[inline(always)]
@@ -121,18 +122,6 @@ impl Mover<'_> {
             (*self.dest).cursor = q.byte_add(PAIR_BYTES).cast();
             self.closed = (first, q);
         }
-    }
-}
-
-/// Copies one pair; the original leads to the copy.
-#[inline(always)]
-pub(super) unsafe fn copy_one(p: *mut u64, q: *mut u64) {
-    // SAFETY: both are the caller's.
-    unsafe {
-        *q = PAIR;
-        *q.add(1) = *p.add(1);
-        *q.add(2) = *p.add(2);
-        *p = q as u64;
     }
 }
 

@@ -1,22 +1,19 @@
 //! Copying single objects and finding out where they lie.
 
-use super::undo::Log;
-use crate::chunk::{Mark, SMALL};
-use crate::control::{Control, bump, bump_aligned};
+use super::log::Log;
+use super::pairs::{FLOAT, INT, PAIR, PAIR_BYTES};
+use super::visited::{Extent, Visited};
+use crate::base::scratch::{Full, Stack};
+use crate::data::types;
+use crate::data::value::{Header, Raw};
 use crate::life::outlives;
-use crate::scratch::{Full, Stack};
-use crate::slots::{extent_of, region_of};
-use crate::types;
-use crate::value::{Header, Raw};
-use crate::visited::{Extent, Visited};
+use crate::memory::bump::{bump, bump_aligned};
+use crate::memory::chunk::SMALL;
+use crate::memory::control::Control;
+use crate::memory::mark::Mark;
+use crate::memory::slots::{extent_of, region_of};
 use allod_os::thread;
 use core::ptr;
-
-/// The header of every pair.
-pub(super) const PAIR: u64 = Header::fixed(types::PAIR).0;
-pub(super) const PAIR_BYTES: usize = 24;
-pub(super) const INT: u64 = Header::fixed(types::INT).0;
-pub(super) const FLOAT: u64 = Header::fixed(types::FLOAT).0;
 
 /// Extents remembered.
 const RECENT: usize = 8;

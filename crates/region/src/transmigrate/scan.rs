@@ -1,12 +1,11 @@
 //! Scanning the copies: the queue is the destination's memory itself, from the first copy to the cursor.
 
 use super::lanes;
-use super::lists::copy_one;
-use super::mover::{FLOAT, INT, Mover, PAIR, PAIR_BYTES};
-use crate::chunk::Chunk;
-use crate::control::{Control, INLINE_BYTES};
-use crate::types;
-use crate::value::Header;
+use super::mover::Mover;
+use super::pairs::{FLOAT, INT, PAIR, PAIR_BYTES, copy_one};
+use crate::data::types;
+use crate::data::value::Header;
+use crate::memory::control::{Chunk, Control, INLINE_BYTES};
 
 /// How far the copies have been scanned.
 pub(super) struct Scan {

@@ -1,0 +1,79 @@
+//! Where a region stands, and going back there.
+
+use crate::memory::chunk::dispose;
+use crate::memory::control::{Chunk, Control};
+use core::ptr;
+
+/// Where a region stands: all that allocation changes.
+pub(crate) struct Mark {
+    cursor: *mut u8,
+    limit: *mut u8,
+    first: *mut u8,
+    newest: *mut Chunk,
+    oldest: *mut Chunk,
+    retired: usize,
+    inline_used: u16,
+}
+
+impl Mark {
+    /// # Safety
+    /// The region is alive and the caller's.
+    pub(crate) unsafe fn of(r: *const Control) -> Mark {
+        // SAFETY: the caller's contract.
+        unsafe {
+            Mark {
+                cursor: (*r).cursor,
+                limit: (*r).limit,
+                first: (*r).first,
+                newest: (*r).newest,
+                oldest: (*r).oldest,
+                retired: (*r).retired,
+                inline_used: (*r).inline_used,
+            }
+        }
+    }
+
+    /// Bytes taken since.
+    ///
+    /// # Safety
+    /// As for [`Mark::of`].
+    pub(crate) unsafe fn taken(&self, r: *const Control) -> usize {
+        // SAFETY: the caller's contract.
+        unsafe {
+            let now = (*r).retired + ((*r).cursor as usize - (*r).first as usize);
+            now - self.retired - (self.cursor as usize - self.first as usize)
+        }
+    }
+
+    /// Gives back everything allocated since; chunks that came since are disposed of.
+    ///
+    /// # Safety
+    /// As for [`Mark::of`]; nothing allocated since is used, and since then the region has only
+    /// allocated.
+    pub(crate) unsafe fn back(&self, r: *mut Control) {
+        // SAFETY: the caller's contract. Newer chunks stand at both ends, as `enter_newest` and
+        // `enter_oldest` put them.
+        unsafe {
+            while (*r).newest != self.newest {
+                let c = (*r).newest;
+                (*r).newest = (*c).older;
+                dispose(c);
+            }
+            while !self.newest.is_null() && (*r).oldest != self.oldest {
+                let c = (*r).oldest;
+                (*r).oldest = (*c).newer;
+                dispose(c);
+            }
+            (*r).oldest = self.oldest;
+            if !self.newest.is_null() {
+                (*self.newest).newer = ptr::null_mut();
+                (*self.oldest).older = ptr::null_mut();
+            }
+            (*r).cursor = self.cursor;
+            (*r).limit = self.limit;
+            (*r).first = self.first;
+            (*r).retired = self.retired;
+            (*r).inline_used = self.inline_used;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Transmigration: a value and all that it reaches, in another region.
+//!
+//! May use: `base`, `data`, `memory`, `life`. Keeps nothing between one transmigration and the next.
+//!
+//! Breadth first after Cheney (1970): copies are laid out one after another in the destination, and the
+//! copies not yet scanned are the queue. Lists of immediates are copied in one go (`lists`), so that
+//! their nodes lie one after another. Sharing and cycles are kept because each object is copied once and
+//! every pointer to it becomes its forwarding address.
+//!
+//! Where forwarding addresses are kept:
+//!
+//! - In the **headers** of the source, when the calling thread is the only one that can read it. A
+//!   *move* leaves them there: the region is dying. A *copy* remembers which headers it overwrote and
+//!   puts them back, from the copies' own headers (`undo`).
+//! - Beside the source, in **tables** of its chunks (`visited`), when other threads
+//!   may read it: frozen and shared regions.
+//!
+//! When memory is out halfway, all headers are put back, without needing memory for it, and the copies'
+//! memory is given back. The same serves those who do not know whether little or much is reached: they
+//! try with a bound, and if it is exceeded nothing has happened.
+//!
+//! Left alone are immediates and pointers to what outlives the destination: symbols, the destination's
+//! own objects and those of its ancestors and of regions it keeps.
+//!
+//! | file | keeps |
+//! | --- | --- |
+//! | `pairs` | what copying knows of the commonest objects |
+//! | `lanes` | four pairs at a time |
+//! | `visited` | tables of what was copied, where it cannot be written down in the source |
+//! | `log` | which headers were overwritten |
+//! | `mover` | single objects: where they lie, and their copies |
+//! | `lists`, `scan` | whole lists, and the queue of copies |
+//! | `undo` | putting all back without memory |
+//! | `run` | from beginning to end |
+
+mod lanes;
+mod lists;
+mod log;
+mod mover;
+mod pairs;
+mod run;
+mod scan;
+mod undo;
+mod visited;
+
+pub use run::{copy, copy_at_most, take, take_at_most};

@@ -1,0 +1,137 @@
+//! Copies and moves from beginning to end.
+
+use super::mover::{Mover, Stop};
+use super::scan::Scan;
+use crate::base::error::Error;
+use crate::data::value::Raw;
+use crate::memory::control::Control;
+use crate::memory::mark::Mark;
+use crate::memory::slots::last_heir;
+use core::ptr;
+
+/// Copies what the roots reach to `dest`; the roots become the copies. Shared structure stays shared,
+/// also between roots. The source is afterwards as it was.
+///
+/// A source that is frozen or shared is only read, and others may read it meanwhile. In one that only
+/// the calling thread can read, headers are overwritten until the copy is done: size and trace functions
+/// of user types must look at nothing but the object they are given.
+///
+/// Linear in the bytes reached. Working memory: a word for each object whose source does not lie beside
+/// the one before it; for frozen and shared sources an eighth of their chunks, and a word for each object.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]: the roots, the source and `dest` are unchanged.
+///
+/// # Safety
+/// The calling thread owns `dest`, whose scope is open; what the roots reach is alive and not written
+/// meanwhile, and other threads read none of it but what is frozen or shared.
+pub unsafe fn copy(dest: *mut Control, roots: &mut [Raw]) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    unsafe { run(dest, ptr::null_mut(), roots, usize::MAX).map(drop) }
+}
+
+/// [`copy`] that stops, with nothing changed and `false`, when more than `most` bytes have been copied.
+///
+/// This is looked at whenever another chunk is needed, so that up to about twice as much may be copied.
+///
+/// # Errors
+/// As for [`copy`].
+///
+/// # Safety
+/// As for [`copy`].
+pub unsafe fn copy_at_most(
+    dest: *mut Control,
+    roots: &mut [Raw],
+    most: usize,
+) -> Result<bool, Error> {
+    // SAFETY: the caller's contract.
+    unsafe { run(dest, ptr::null_mut(), roots, most) }
+}
+
+/// Moves what the roots reach out of `dying` to `dest`; the roots become the moved values. What they
+/// reach in other regions that do not outlive `dest` is copied, also when `dying` is merged into one. No
+/// working memory but for those.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]: the roots, `dying` and `dest` are unchanged and can go on being used.
+///
+/// # Safety
+/// As for [`copy`]; the calling thread owns `dying`, nobody else uses it, and after success it is left
+/// without its objects being used.
+pub unsafe fn take(
+    dest: *mut Control,
+    dying: *mut Control,
+    roots: &mut [Raw],
+) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    unsafe { run(dest, unmerged(dying), roots, usize::MAX).map(drop) }
+}
+
+/// [`take`] that stops, with nothing changed and `false`, when more than `most` bytes have been moved:
+/// see [`copy_at_most`].
+///
+/// # Errors
+/// As for [`take`].
+///
+/// # Safety
+/// As for [`take`].
+pub unsafe fn take_at_most(
+    dest: *mut Control,
+    dying: *mut Control,
+    roots: &mut [Raw],
+    most: usize,
+) -> Result<bool, Error> {
+    // SAFETY: the caller's contract.
+    unsafe { run(dest, unmerged(dying), roots, most) }
+}
+
+/// `r`; null when it is merged into another, which goes on using its objects: they are copied.
+unsafe fn unmerged(r: *mut Control) -> *mut Control {
+    // SAFETY: the callers' region is alive.
+    if unsafe { last_heir(r) } == r { r } else { ptr::null_mut() }
+}
+
+/// False when `most` was exceeded.
+unsafe fn run(
+    dest: *mut Control,
+    dying: *mut Control,
+    roots: &mut [Raw],
+    most: usize,
+) -> Result<bool, Error> {
+    // SAFETY: the callers' contract.
+    unsafe {
+        if (*dest).frozen {
+            return Err(Error::Frozen);
+        }
+        let before = Mark::of(dest);
+        let mut scan = Scan::from_cursor(dest);
+        let mut mover = Mover::new(dest, dying, &before, most);
+        for root in roots.iter() {
+            let mut copy = *root;
+            mover.forward(&mut copy);
+        }
+        mover.drain(&mut scan);
+        match mover.stopped {
+            None => {
+                // Every root was copied: this only looks the addresses up.
+                for root in roots {
+                    mover.forward(root);
+                }
+                if dying.is_null() {
+                    mover.log.restore();
+                }
+                Ok(true)
+            }
+            Some(Stop::TooMuch) => {
+                mover.log.restore();
+                before.back(dest);
+                Ok(false)
+            }
+            Some(Stop::Full) => {
+                mover.put_back(roots);
+                before.back(dest);
+                Err(Error::OutOfMemory)
+            }
+        }
+    }
+}
