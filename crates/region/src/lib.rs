@@ -39,6 +39,7 @@
 //! });
 //! assert_eq!(sum.as_int(), Some(499_500));
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
 pub mod barrier;
@@ -82,3 +83,13 @@ pub use crate::{
     typed::{Field, Ref, Slot, Trace, plain_map},
     value::Raw,
 };
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}
+
+/// And those on the page of the derive macro, which cannot depend on this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../region-derive/README.md")]
+mod page_of_the_derive {}
