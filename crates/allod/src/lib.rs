@@ -26,6 +26,7 @@
 //! ```
 //!
 //! Settings come from the environment: `allod help settings`, or docs/settings.md.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
 #[cfg(feature = "heap")]
@@ -63,3 +64,8 @@ pub mod region {
     pub use allod_region::*;
     pub use allod_region_derive::TraceOfAllod as Trace;
 }
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}

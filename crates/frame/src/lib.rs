@@ -52,6 +52,7 @@
 //!  chunk (a span)   start            cursor                     limit
 //!                   |  used ........ |  free .................. | header |-> next chunk
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(feature = "nightly", feature(allocator_api))]
 
 mod aids;
@@ -157,3 +158,8 @@ pub use zero::Zeroable;
 #[cfg(all(doctest, feature = "bevy", feature = "rapier"))]
 #[doc = include_str!("../../../docs/frames-in-engines.md")]
 mod page {}
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}

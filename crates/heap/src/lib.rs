@@ -16,6 +16,7 @@
 //!     allod_heap::free(p);
 //! }
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
 mod base;
@@ -204,3 +205,8 @@ pub unsafe fn dealloc(p: *mut u8, align: usize, size: usize) {
         fast::free_sized_or(p, size, |p| fast::free_or(p, release::free));
     }
 }
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}

@@ -36,3 +36,8 @@ pub mod vm;
 pub fn lock_waits() -> u64 {
     sync::waits()
 }
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}

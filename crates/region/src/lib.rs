@@ -42,6 +42,7 @@
 //! });
 //! assert_eq!(sum.as_int(), Some(499_500));
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
 pub mod barrier;
@@ -87,3 +88,13 @@ pub mod dict {
     pub use crate::data::table::{entry, get, len};
     pub use crate::objects::dict::new;
 }
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}
+
+/// And those on the page of the derive macro, which cannot depend on this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../region-derive/README.md")]
+mod page_of_the_derive {}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The crates that users depend on can be published: each package is whole, has what a registry asks for, and builds from what
+# is in it, together with the other packages. Publishes nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# In the order in which they would be published.
+crates=(allod-os allod-heap allod-frame-core allod-region-derive allod-region allod-frame allod)
+
+for crate in "${crates[@]}"; do
+    manifest=crates/${crate#allod-}/Cargo.toml
+    for field in description keywords categories repository license rust-version; do
+        grep -q "^$field" "$manifest" || { echo "not ok $crate has no $field"; exit 1; }
+    done
+    [ -s "$(dirname "$manifest")/README.md" ] || { echo "not ok $crate has no README.md"; exit 1; }
+    echo "ok $crate says what a registry asks for"
+done
+
+# Builds each package from its archive.
+cargo package --quiet --locked --allow-dirty "${crates[@]/#/--package=}"
+for crate in "${crates[@]}"; do
+    echo "ok $crate is packaged and builds"
+done
