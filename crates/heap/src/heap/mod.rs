@@ -21,6 +21,7 @@
 //! | `locked` | what is done with the lock held: refill, flush |
 //! | `unpack` | what is done with the lock held: mail |
 //! | `caches` | how large the front caches are |
+//! | `quarantine`, `held` | in the hardened build, blocks that were freed and wait |
 //! | `counters` | what is counted |
 //! | `post` | sending a parcel |
 //! | `slot` | which heap a thread uses |
@@ -30,8 +31,12 @@ pub mod caches;
 pub mod counters;
 #[allow(clippy::module_inception)]
 pub mod heap;
+#[cfg(feature = "hardened")]
+mod held;
 pub mod locked;
 pub mod post;
+#[cfg_attr(not(feature = "hardened"), path = "no_quarantine.rs")]
+pub mod quarantine;
 pub mod slot;
 pub mod stirred;
 mod unpack;
