@@ -3,7 +3,9 @@
 
 fn main() {
     let major = std::env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default();
-    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,liballod.so.{major}");
+    // Both libraries may be installed side by side.
+    let hardened = std::env::var_os("CARGO_FEATURE_HARDENED").map_or("", |_| "-hardened");
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,liballod{hardened}.so.{major}");
     // The `libc` crate leaves naming the C library to the standard library whenever another crate of
     // the same build asks for its `std` feature.
     println!("cargo::rustc-cdylib-link-arg=-lc");

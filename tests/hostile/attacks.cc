@@ -202,7 +202,7 @@ int delete_too_small(const Attack &a) {
 int delete_misaligned(const Attack &a) {
     void *p = opaque(operator new(a.size));
     wait(a);
-    operator delete(opaque(p), a.size, std::align_val_t(4096));
+    operator delete(opaque(p), a.size, std::align_val_t(1 << 20));
     return 0;
 }
 

@@ -11,6 +11,7 @@
 //! | [`aligned`] | C23, POSIX and glibc functions that take an alignment |
 //! | [`glibc`] | what only glibc has: usable size, trimming, parameters, `__libc_*` names |
 //! | [`info`] | glibc's statistics: `mallinfo`, `malloc_info`, `malloc_stats` |
+//! | `copying` | in the hardened library, the C library's copying functions, with bounds |
 //! | [`cxx`] | C++ `operator new` and `operator delete` |
 //! | [`forks`] | fork handlers: Allod's are registered first |
 //! | [`frame`] | the functions declared in `allod/frame.h` |
@@ -29,6 +30,8 @@ compile_error!("allod-capi speaks the C ABI of 64-bit Linux; another platform is
 
 mod aligned;
 mod api;
+#[cfg(feature = "hardened")]
+mod copying;
 mod cxx;
 mod errno;
 mod first_class;

@@ -1,6 +1,7 @@
 //! The functions of the C standard that take no alignment.
 
 use crate::errno::{fail, or_enomem};
+use allod_heap::{Origin, came_from};
 use libc::{ENOMEM, c_void};
 
 /// C `malloc`: `size` bytes aligned to 16, or null with `ENOMEM`.
@@ -8,7 +9,7 @@ use libc::{ENOMEM, c_void};
 /// A size of 0 gives a unique pointer that may be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
-    allod_heap::fast::malloc_or(size, malloc_slow).cast()
+    came_from(allod_heap::malloc_or(size, malloc_slow), Origin::Malloc).cast()
 }
 
 /// The rest of [`malloc`], apart so that its fast path needs no stack frame.
@@ -22,7 +23,7 @@ fn malloc_slow(size: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     match count.checked_mul(size) {
-        Some(bytes) => or_enomem(allod_heap::malloc_zeroed(bytes)),
+        Some(bytes) => or_enomem(came_from(allod_heap::malloc_zeroed(bytes), Origin::Malloc)),
         None => fail(ENOMEM),
     }
 }
@@ -68,7 +69,7 @@ pub unsafe extern "C" fn reallocarray(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut c_void) {
     // SAFETY: the caller's contract.
-    unsafe { allod_heap::free(block.cast()) }
+    unsafe { allod_heap::free_from(block.cast(), Origin::Malloc) }
 }
 
 /// C23 `free_sized`: `free` for a block from `malloc`, `calloc` or `realloc` of exactly `size` bytes.
@@ -86,9 +87,9 @@ pub unsafe extern "C" fn free_sized(block: *mut c_void, size: usize) {
 /// # Safety
 /// As [`free`]; `align` and `size` are what was asked for.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn free_aligned_sized(block: *mut c_void, _align: usize, _size: usize) {
+pub unsafe extern "C" fn free_aligned_sized(block: *mut c_void, align: usize, size: usize) {
     // SAFETY: the caller's contract.
-    unsafe { free(block) }
+    unsafe { allod_heap::delete_aligned_sized(block.cast(), align, size, Origin::Malloc) }
 }
 
 /// SunOS `cfree`, an old name of `free` that glibc still answers to.

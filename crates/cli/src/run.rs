@@ -21,6 +21,9 @@ pub struct Args {
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "program", conflicts_with = "top")]
     stats: Option<Whose>,
+    /// Run it on the hardened heap, which stops misuse of memory (docs/security.md)
+    #[arg(long)]
+    hardened: bool,
     /// Show its memory on the terminal while it runs; what it prints comes afterwards
     #[arg(long)]
     top: bool,
@@ -45,7 +48,7 @@ enum Whose {
 
 /// Becomes the program, or shows it; returns an exit code in the second case only.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let library = files::liballod()?;
+    let library = if args.hardened { files::hardened()? } else { files::liballod()? };
     process::preloadable(&library)?;
     let path = program::find(&args.program[0])?;
     if let Some(why) = program::out_of_reach(&path) {

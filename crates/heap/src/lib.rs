@@ -34,8 +34,11 @@ pub use base::class::{self, good_size};
 pub use base::{layout, settings};
 pub use face::first_class::Heap;
 pub use face::{page, process, span};
+pub use map::misuse::{Handler, Misuse, Report, set_misuse_handler};
 pub use map::owner::{self, Owner, owner_of};
-pub use paths::fast;
+#[cfg(feature = "hardened")]
+pub use paths::bounds;
+pub use paths::calls::Origin;
 pub use purge::turn::{purge_all, purge_thread};
 
 /// The state of the heap at one moment, and the report made of it.
@@ -44,10 +47,8 @@ pub mod stats {
     pub use crate::face::stats::*;
 }
 
-use crate::base::class::{Class, MEDIUM_LIMIT};
-use crate::base::layout::MIN_ALIGN;
-use crate::paths::alloc::cleared;
-use crate::paths::{alloc, large, release, resize};
+use crate::map::misuse::misuse;
+use crate::paths::calls;
 
 /// The version of the heap, as in its package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -58,31 +59,33 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// About 2 ns when the thread's front cache has a block.
 #[inline(always)]
 pub fn malloc(size: usize) -> *mut u8 {
-    fast::malloc_or(size, alloc::malloc)
+    calls::malloc(size)
 }
 
 /// [`malloc`] without its fast path, for callers that have tried it.
 #[inline(always)]
 pub fn malloc_slow(size: usize) -> *mut u8 {
-    alloc::malloc(size)
+    calls::malloc_slow(size)
+}
+
+/// [`malloc`] whose slow path is the caller's: `slow` is asked where the fast path has nothing. It may call
+/// [`malloc_slow`].
+#[inline(always)]
+pub fn malloc_or(size: usize, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
+    calls::malloc_or(size, slow)
+}
+
+/// Notes by which family of functions a new block was asked for, and returns it. Only the hardened build does,
+/// to find out about blocks that are given back by another family.
+#[inline(always)]
+pub fn came_from(block: *mut u8, origin: Origin) -> *mut u8 {
+    calls::came_from(block, origin)
 }
 
 /// Like [`malloc`], with every byte zero. Pages fresh from the system are not cleared again.
 #[inline]
 pub fn malloc_zeroed(size: usize) -> *mut u8 {
-    if size > class::SMALL_LIMIT {
-        return malloc_zeroed_slow(size);
-    }
-    cleared(malloc(size), size, false)
-}
-
-#[inline(never)]
-fn malloc_zeroed_slow(size: usize) -> *mut u8 {
-    if size > MEDIUM_LIMIT {
-        let new = large::alloc(size, 1);
-        return cleared(new.block, size, new.clean);
-    }
-    alloc::zeroed(Class::of(size), size)
+    calls::zeroed(size)
 }
 
 /// Takes `size` bytes at a multiple of `align`, which must be a power of two. The block is the
@@ -100,25 +103,13 @@ fn malloc_zeroed_slow(size: usize) -> *mut u8 {
 #[inline]
 pub fn aligned_alloc(align: usize, size: usize) -> *mut u8 {
     debug_assert!(align.is_power_of_two());
-    if align <= MIN_ALIGN {
-        return malloc(size);
-    }
-    alloc::aligned(align, size)
+    calls::aligned(align, size)
 }
 
 /// Like [`aligned_alloc`], with every byte zero.
 #[inline]
 pub fn aligned_alloc_zeroed(align: usize, size: usize) -> *mut u8 {
-    if align <= MIN_ALIGN {
-        return malloc_zeroed(size);
-    }
-    match Class::aligned(align, size) {
-        Some(class) => alloc::zeroed(class, size),
-        None => {
-            let new = large::alloc(size, align);
-            cleared(new.block, size, new.clean)
-        }
-    }
+    calls::aligned_zeroed(align, size)
 }
 
 /// Frees a block; null is ignored. Any thread may free any block.
@@ -132,7 +123,17 @@ pub fn aligned_alloc_zeroed(align: usize, size: usize) -> *mut u8 {
 #[inline(always)]
 pub unsafe fn free(p: *mut u8) {
     // SAFETY: the caller's contract.
-    unsafe { fast::free_or(p, release::free) }
+    unsafe { calls::free(p) }
+}
+
+/// [`free`] by a family of functions, which must be the one that the block was [asked for by](came_from).
+///
+/// # Safety
+/// As for [`free`].
+#[inline(always)]
+pub unsafe fn free_from(p: *mut u8, origin: Origin) {
+    // SAFETY: the caller's contract.
+    unsafe { calls::free_from(p, origin) }
 }
 
 /// Bytes usable at `p`, at least what was asked for; 0 for null and for what is not a block.
@@ -141,7 +142,7 @@ pub unsafe fn free(p: *mut u8) {
 /// `p` is null or a live block.
 pub unsafe fn usable_size(p: *mut u8) -> usize {
     // SAFETY: the caller's contract.
-    unsafe { resize::usable_size(p) }
+    unsafe { calls::usable_size(p) }
 }
 
 /// Resizes a block, moving it when needed. The contents up to the smaller size are kept.
@@ -155,7 +156,7 @@ pub unsafe fn usable_size(p: *mut u8) -> usize {
 #[inline]
 pub unsafe fn realloc(p: *mut u8, size: usize) -> *mut u8 {
     // SAFETY: the caller's contract.
-    unsafe { resize::realloc(p, MIN_ALIGN, size, malloc) }
+    unsafe { calls::realloc(p, size) }
 }
 
 /// Resizes a block whose address must stay a multiple of `align`, a power of two. Otherwise like
@@ -165,7 +166,7 @@ pub unsafe fn realloc(p: *mut u8, size: usize) -> *mut u8 {
 /// As for [`realloc`].
 pub unsafe fn realloc_aligned(p: *mut u8, align: usize, size: usize) -> *mut u8 {
     // SAFETY: the caller's contract.
-    unsafe { resize::realloc(p, align, size, |size| aligned_alloc(align, size)) }
+    unsafe { calls::realloc_by(p, align, size, |size| aligned_alloc(align, size)) }
 }
 
 /// Frees a block of `size` bytes, as last asked for: like [`free`], and a little faster up to 4 KiB. A
@@ -176,7 +177,7 @@ pub unsafe fn realloc_aligned(p: *mut u8, align: usize, size: usize) -> *mut u8 
 #[inline(always)]
 pub unsafe fn free_sized(p: *mut u8, size: usize) {
     // SAFETY: the caller's contract.
-    unsafe { fast::free_sized_or(p, size, |p| release::free_sized(p, size, false)) }
+    unsafe { calls::free_sized(p, size) }
 }
 
 /// Frees a block of `size` bytes that was never resized: like [`free_sized`], and a size of another
@@ -185,9 +186,37 @@ pub unsafe fn free_sized(p: *mut u8, size: usize) {
 /// # Safety
 /// As for [`free`], and `size` is what the block was asked for with.
 #[inline(always)]
-pub unsafe fn delete_sized(p: *mut u8, size: usize) {
+pub unsafe fn delete_sized(p: *mut u8, size: usize, origin: Origin) {
     // SAFETY: the caller's contract.
-    unsafe { fast::free_sized_or(p, size, |p| release::free_sized(p, size, true)) }
+    unsafe { calls::free_sized_from(p, size, origin) }
+}
+
+/// [`free_from`] a family of functions of a block that was asked for at a multiple of `align`: a block that does not
+/// lie at one is reported.
+///
+/// # Safety
+/// As for [`free_from`].
+#[inline(always)]
+pub unsafe fn delete_aligned(p: *mut u8, align: usize, origin: Origin) {
+    if (p as usize) & align.wrapping_sub(1) != 0 {
+        return misuse("free", p, Misuse::WrongAlign(align));
+    }
+    // SAFETY: the caller's contract.
+    unsafe { calls::free_from(p, origin) }
+}
+
+/// The same with the size that the block was asked for with. Where sizes are exact, in the hardened build, a wrong
+/// one is reported.
+///
+/// # Safety
+/// As for [`free_from`], and `size` is that size.
+#[inline(always)]
+pub unsafe fn delete_aligned_sized(p: *mut u8, align: usize, size: usize, origin: Origin) {
+    if (p as usize) & align.wrapping_sub(1) != 0 {
+        return misuse("free_sized", p, Misuse::WrongAlign(align));
+    }
+    // SAFETY: the caller's contract.
+    unsafe { calls::free_aligned_sized_from(p, size, origin) }
 }
 
 /// Frees a block of a layout, as Rust's allocators know it: like [`free`], and a little faster for
@@ -198,12 +227,7 @@ pub unsafe fn delete_sized(p: *mut u8, size: usize) {
 #[inline(always)]
 pub unsafe fn dealloc(p: *mut u8, align: usize, size: usize) {
     // SAFETY: the caller's contract.
-    unsafe {
-        if align > MIN_ALIGN {
-            return free(p);
-        }
-        fast::free_sized_or(p, size, |p| fast::free_or(p, release::free));
-    }
+    unsafe { calls::dealloc(p, align, size) }
 }
 
 /// The programs on this crate's page are compiled and run.

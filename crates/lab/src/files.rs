@@ -37,6 +37,18 @@ pub fn liballod() -> Result<PathBuf, String> {
     })
 }
 
+/// `liballod-hardened.so`, the library that `allod run --hardened` preloads.
+///
+/// # Errors
+/// Says how to build it when it is not there.
+pub fn hardened() -> Result<PathBuf, String> {
+    beside(&["../lib"], "liballod-hardened.so")
+        .or_else(|| beside(&["../hardened", "../../hardened"], "liballod.so"))
+        .ok_or_else(|| {
+            "liballod-hardened.so is not beside this command; build it with `cargo hardened`".into()
+        })
+}
+
 /// `liballod_record.so`, the library that `allod record` preloads.
 ///
 /// # Errors

@@ -79,7 +79,7 @@ pub struct Found {
 /// Each library is tried before it is accepted: a program is started on it that tells which library
 /// its `malloc` really comes from.
 pub fn discover(built: &[Candidate], named: &[Candidate]) -> Found {
-    let mut found = Found::default();
+    let (mut found, mut hardened) = (Found::default(), Found::default());
     match files::liballod() {
         Ok(library) => match probe(&library) {
             Ok(_) => accept(&mut found, "allod".into(), library, "Allod".into()),
@@ -87,11 +87,19 @@ pub fn discover(built: &[Candidate], named: &[Candidate]) -> Found {
         },
         Err(message) => found.refused.push(message),
     }
+    // Built by a command of its own, and missed by nobody who has not given it.
+    if let Ok(library) = files::hardened() {
+        match probe(&library) {
+            Ok(_) => accept(&mut hardened, "allod-hardened".into(), library, "Allod".into()),
+            Err(why) => found.refused.push(format!("allod-hardened is left out: {why}")),
+        }
+    }
     found.subjects.push(Subject {
         name: SYSTEM.into(),
         library: None,
         origin: format!("the system's malloc, {}", libc_version()),
     });
+    found.subjects.append(&mut hardened.subjects);
     for candidate in named.iter().chain(built).chain(&installed()) {
         try_candidate(&mut found, candidate);
     }
@@ -151,7 +159,11 @@ pub fn find<'a>(subjects: &'a [Subject], name: &str) -> Result<&'a Subject, Stri
 
 fn is_called(subject: &Subject, name: &str) -> bool {
     subject.name == name
-        || subject.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
+        || subject
+            .name
+            .strip_prefix(name)
+            .and_then(|rest| rest.strip_prefix('-'))
+            .is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn try_candidate(found: &mut Found, candidate: &Candidate) {

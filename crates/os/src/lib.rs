@@ -14,6 +14,7 @@
 //! | [`barrier`] | memory barriers that cost one side nothing |
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |
+//! | [`random`] | the system's randomness |
 //! | [`shared`] | a file that two processes map |
 //! | [`valgrind`] | requests to valgrind's tools |
 //! | [`env`](mod@env) | reading environment variables without allocating |
@@ -26,6 +27,7 @@ pub mod futex;
 pub mod io;
 pub mod loader;
 pub mod lock;
+pub mod random;
 pub mod shared;
 mod sync;
 pub mod thread;

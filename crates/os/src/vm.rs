@@ -5,6 +5,7 @@
 //! piece. Where it does not (`ulimit -v`, small containers), the same addresses are mapped piece by
 //! piece when they are needed, without ever replacing a mapping that somebody else made there.
 
+use crate::random;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// A stretch of addresses that belongs to Allod, wholly or piece by piece.
@@ -216,15 +217,39 @@ impl Window {
 /// A place for a window far from where the kernel puts programs, stacks and libraries, with room
 /// behind it; it differs from run to run by the system's own randomness.
 pub fn free_place() -> usize {
-    // SAFETY: AT_RANDOM, where it is given, points to 16 random bytes of the process's own.
-    let noise = unsafe {
-        match libc::getauxval(libc::AT_RANDOM) as *const u8 {
-            bytes if bytes.is_null() => 0,
-            bytes => bytes.cast::<u64>().read_unaligned(),
-        }
-    };
     // 2 MiB steps over 8 TiB, from 16 TiB on.
-    0x1000_0000_0000 + (noise as usize >> 8) % (1 << 22) * (2 << 20)
+    0x1000_0000_0000 + (random::word() as usize >> 8) % (1 << 22) * (2 << 20)
+}
+
+/// Takes all access to whole pages away; what lies in them stays. False when the system refuses.
+///
+/// # Safety
+/// The pages are committed and the caller's, and nobody needs what lies in them.
+pub unsafe fn close(at: usize, len: usize) -> bool {
+    // SAFETY: the caller owns the pages.
+    keeping_errno(|| unsafe { libc::mprotect(at as *mut _, len, libc::PROT_NONE) == 0 })
+}
+
+/// Makes whole pages readable and writable again. False when the system refuses.
+///
+/// # Safety
+/// The pages are the caller's, and were [closed](close).
+pub unsafe fn open(at: usize, len: usize) -> bool {
+    let rw = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the caller owns the pages.
+    keeping_errno(|| unsafe { libc::mprotect(at as *mut _, len, rw) == 0 })
+}
+
+/// Replaces whole pages by addresses without memory, which nobody can touch. False when the system refuses.
+///
+/// # Safety
+/// The pages are the caller's, and nothing in them is in use.
+pub unsafe fn retire(at: usize, len: usize) -> bool {
+    let flags = RESERVE_FLAGS | libc::MAP_FIXED;
+    // SAFETY: the caller owns the pages.
+    let p =
+        keeping_errno(|| unsafe { libc::mmap(at as *mut _, len, libc::PROT_NONE, flags, -1, 0) });
+    p as usize == at
 }
 
 /// Gives the memory of whole pages back to the system; they read as zero when touched again.

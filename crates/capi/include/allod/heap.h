@@ -206,6 +206,18 @@ typedef struct allod_owner {
 ALLOD_ATTR(warn_unused_result)
 allod_owner allod_owner_of(const void *address) ALLOD_NOEXCEPT;
 
+/* ---- Misuse -------------------------------------------------------------------------------- */
+
+/* Is told of misuse: `text` says what was done to which block, on one line, and lives during the call;
+ * `pointer` is the one that was misused. It runs in the thread that found the misuse, in the middle of
+ * malloc or free, with no lock held; it may allocate, leave by longjmp, or end the process. When it returns,
+ * the call that found the misuse does nothing further, and the program goes on. */
+typedef void (*allod_misuse_handler)(const char *text, const void *pointer);
+
+/* Has `handler` told of misuse, instead of a report on standard error and the end of the process; null
+ * restores that. docs/security.md says what each build finds. */
+void allod_set_misuse_handler(allod_misuse_handler handler) ALLOD_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

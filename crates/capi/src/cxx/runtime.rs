@@ -100,6 +100,14 @@ fn find_in(library: &CStr, symbol: Symbol) -> Option<NonNull<c_void>> {
     NonNull::new(dlsym(handle.as_ptr(), symbol.name().as_ptr()))
 }
 
+/// What `dlsym` finds by a name, in a static program nothing.
+#[cfg(feature = "hardened")]
+pub(crate) fn symbol(handle: *mut c_void, name: &CStr) -> Option<NonNull<c_void>> {
+    // SAFETY: the C library's function of this type.
+    let dlsym: Dlsym = unsafe { as_function(Symbol::Dlsym.linked()?) };
+    NonNull::new(dlsym(handle, name.as_ptr()))
+}
+
 /// # Safety
 /// `address` is a function of type `F`, or `F` is a pointer.
 unsafe fn as_function<F: Copy>(address: NonNull<c_void>) -> F {

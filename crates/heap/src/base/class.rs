@@ -3,17 +3,22 @@
 //! Up to 128 bytes every multiple of 16; above, eight equal steps in each doubling up to 1 MiB, so
 //! that no request above 128 bytes wastes more than 12.5 %. Larger requests get spans of their own.
 //!
+//! A request for no bytes has a class of its own ([`Class::ZERO`]).
+//!
 //! Blocks lie at multiples of the largest power of two that divides their size, up to a unit.
 //! Classes are grouped in **bands** for experiments: B0 ≤ 32, B1 ≤ 64, … B7 ≤ 4096 bytes.
 
+use crate::base::hardening::{DOUBLINGS, GUARD};
 use crate::base::layout::{UNIT, UNIT_SHIFT, Unit, units_for};
 
-/// Number of size classes.
-pub const CLASSES: usize = 8 + 8 * 13;
+/// Size classes for blocks that have bytes.
+const SIZES: usize = 8 + 8 * DOUBLINGS;
+/// Number of size classes; the last is for blocks of no bytes.
+pub const CLASSES: usize = SIZES + 1;
 /// Requests up to this size find their class in a table.
 pub const SMALL_LIMIT: usize = 4096;
 /// The largest class; larger requests are large blocks.
-pub const MEDIUM_LIMIT: usize = 1024 * 1024;
+pub const MEDIUM_LIMIT: usize = 128 << DOUBLINGS;
 /// Entries in the table of small requests, one for each 16 bytes.
 pub const SMALL_ENTRIES: usize = SMALL_LIMIT / 16 + 1;
 /// Classes above this size have slabs of many units,
@@ -33,6 +38,10 @@ pub const RECIPROCAL_SHIFT: u32 = 44;
 pub struct Class(u8);
 
 impl Class {
+    /// The class of requests for no bytes. Its slabs are not accessible: a block is 16 addresses that nobody
+    /// else has, and whoever reads or writes there is stopped by the processor.
+    pub const ZERO: Class = Class(SIZES as u8);
+
     /// The class that serves a request of `size` bytes (at most [`MEDIUM_LIMIT`]).
     #[inline]
     pub const fn of(size: usize) -> Class {
@@ -74,6 +83,12 @@ impl Class {
         self.info().size as usize
     }
 
+    /// The bytes that a program may use of its blocks.
+    #[inline]
+    pub fn usable(self) -> usize {
+        if self == Class::ZERO { 0 } else { self.size() }
+    }
+
     /// Its band: 0–7 for B0–B7, 8 above 4096 bytes.
     pub const fn band(self) -> usize {
         band_of_size(size_of_class(self.index()))
@@ -90,6 +105,9 @@ const fn size_of_class(class: usize) -> usize {
     if class < 8 {
         return (class + 1) * 16;
     }
+    if class == SIZES {
+        return 16;
+    }
     let (doubling, step) = ((class - 8) / 8, (class - 8) % 8);
     (128 << doubling) + (step + 1) * (16 << doubling)
 }
@@ -97,7 +115,7 @@ const fn size_of_class(class: usize) -> usize {
 #[inline]
 const fn class_of(size: usize) -> usize {
     if size <= 128 {
-        return if size == 0 { 0 } else { (size - 1) / 16 };
+        return if size == 0 { SIZES } else { (size - 1) / 16 };
     }
     let last = size - 1;
     let e = last.ilog2() as usize;
@@ -156,14 +174,19 @@ const fn clamp(x: usize, low: usize, high: usize) -> usize {
     }
 }
 
+/// Bytes for blocks in a slab of `units` units.
+const fn room_in(units: usize) -> usize {
+    units * UNIT - GUARD
+}
+
 /// Units of the shortest slab worth having: one that leaves at most an eighth of itself unused.
 const fn least_units(size: usize) -> usize {
     if size <= LONG_SLABS_FROM {
         let units = clamp(size / 8192, 1, 4);
         return if units == 3 { 4 } else { units };
     }
-    let mut units = units_for(size);
-    while units < 16 && (units * UNIT) % size * 8 > units * UNIT {
+    let mut units = units_for(size + GUARD);
+    while units < 16 && room_in(units) % size * 8 > units * UNIT {
         units += 1;
     }
     units
@@ -203,7 +226,7 @@ impl ClassInfo {
     /// Blocks in a slab of `units` units.
     #[inline]
     pub const fn blocks_in(&self, units: usize) -> usize {
-        let (size, room) = (self.size as usize, units * UNIT);
+        let (size, room) = (self.size as usize, room_in(units));
         let blocks = room / size;
         // Powers of two leave no room for colours: give up 512 bytes (0.8 %) for them.
         if size <= 512 && room - blocks * size < 512 { (room - 512) / size } else { blocks }
@@ -214,7 +237,7 @@ impl ClassInfo {
     /// its blocks in the same pages.
     #[inline]
     pub const fn colour(&self, unit: Unit, units: usize, blocks: usize) -> usize {
-        let slack = units * UNIT - blocks * self.size as usize;
+        let slack = room_in(units) - blocks * self.size as usize;
         let step = clamp(1 << self.size.trailing_zeros(), 64, UNIT);
         let colours = clamp(slack / step + 1, 1, 64);
         // Neighbouring slabs get colours far apart (golden ratio).
@@ -244,7 +267,7 @@ pub static INFO: [ClassInfo; CLASSES] = INFO_CONST;
 /// ```
 pub fn good_size(size: usize) -> usize {
     if size <= MEDIUM_LIMIT {
-        return size_of_class(class_of(size));
+        return Class::of(size).usable();
     }
     let page = allod_os::vm::page_size();
     size.checked_next_multiple_of(page).unwrap_or(size)
@@ -260,12 +283,13 @@ mod tests {
 
     #[test]
     fn every_request_fits_its_class_and_no_smaller_one() {
-        for size in 0..=MEDIUM_LIMIT {
+        assert_eq!(Class::of(0), Class::ZERO);
+        for size in 1..=MEDIUM_LIMIT {
             let c = class_of(size);
             assert!(size <= size_of_class(c), "{size} in class {c}");
             assert!(c == 0 || size > size_of_class(c - 1), "{size} in class {c}");
         }
-        assert_eq!(class_of(MEDIUM_LIMIT), CLASSES - 1);
+        assert_eq!(class_of(MEDIUM_LIMIT), SIZES - 1);
     }
 
     #[test]

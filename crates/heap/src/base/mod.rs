@@ -6,13 +6,21 @@
 //! | --- | --- |
 //! | `layout` | the unit and the window |
 //! | `class` | the table of size classes |
+//! | `clear` | in the hardened build, zeros for blocks |
+//! | `hardening` | the numbers that differ in the hardened build |
 //! | `list` | the intrusive list of spans |
+//! | `secret` | in the hardened build, keys and random numbers |
 //! | `settings`, `knobs` | what the environment says |
 //! | `sync` | what the protocols between threads are made of, for loom to replace |
 
 pub mod class;
+#[cfg(feature = "hardened")]
+pub mod clear;
+pub mod hardening;
 pub mod knobs;
 pub mod layout;
 pub mod list;
+#[cfg(feature = "hardened")]
+pub mod secret;
 pub mod settings;
 pub mod sync;

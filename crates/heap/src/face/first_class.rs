@@ -1,12 +1,10 @@
 //! First-class heaps: heaps that a program makes, allocates from, and destroys whole.
 
-use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::base::layout::MIN_ALIGN;
 use crate::base::settings;
 use crate::heap::heap::Heap as Core;
 use crate::heap::locked::LockedHeap;
-use crate::paths::alloc::{cleared, malloc_shared};
-use crate::paths::{large, resize};
+use crate::paths::{calls, large};
 use crate::purge::policy;
 use crate::slab::Left;
 use crate::thread::shared;
@@ -42,32 +40,19 @@ impl Heap {
 
     /// Takes `size` bytes aligned to 16; null when memory is out.
     pub fn malloc(self, size: usize) -> *mut u8 {
-        if size > MEDIUM_LIMIT {
-            return self.large(size, 1).block;
-        }
-        // SAFETY: the handle's heap is shared.
-        unsafe { malloc_shared(self.0.as_ptr(), Class::of(size)) }
+        self.aligned_alloc(MIN_ALIGN, size)
     }
 
     /// Like [`malloc`](Heap::malloc), with every byte zero.
     pub fn malloc_zeroed(self, size: usize) -> *mut u8 {
-        if size > MEDIUM_LIMIT {
-            let new = self.large(size, 1);
-            return cleared(new.block, size, new.clean);
-        }
-        cleared(self.malloc(size), size, false)
+        // SAFETY: the handle's heap is shared.
+        unsafe { calls::heap_zeroed(self.0.as_ptr(), size) }
     }
 
     /// Takes `size` bytes at a multiple of `align`, a power of two; null when memory is out.
     pub fn aligned_alloc(self, align: usize, size: usize) -> *mut u8 {
-        if align <= MIN_ALIGN {
-            return self.malloc(size);
-        }
-        match Class::aligned(align, size) {
-            // SAFETY: the handle's heap is shared.
-            Some(class) => unsafe { malloc_shared(self.0.as_ptr(), class) },
-            None => self.large(size, align).block,
-        }
+        // SAFETY: the handle's heap is shared.
+        unsafe { calls::heap_aligned(self.0.as_ptr(), align, size) }
     }
 
     /// Resizes a block of this heap, moving it when needed; null when memory is out, with the old
@@ -77,11 +62,7 @@ impl Heap {
     /// `p` is null or a live block of this heap; after success only the result is used.
     pub unsafe fn realloc(self, p: *mut u8, size: usize) -> *mut u8 {
         // SAFETY: the caller's contract.
-        unsafe { resize::realloc(p, MIN_ALIGN, size, |size| self.malloc(size)) }
-    }
-
-    fn large(self, size: usize, align: usize) -> large::New {
-        large::alloc_for(self.0.as_ptr(), size, align)
+        unsafe { calls::realloc_by(p, MIN_ALIGN, size, |size| self.malloc(size)) }
     }
 
     /// Frees all blocks of the heap at once and ends it. Cost grows with its spans, not its blocks.

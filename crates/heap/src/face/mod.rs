@@ -10,9 +10,12 @@
 //! | `report` | the report for people |
 //! | `page` | the page of live counters |
 //! | `live` | finding that page and filling it, while somebody watches |
+//! | `last_look` | what is looked at when the process ends |
 //! | `process` | load, exit, and system calls that concern the whole process |
 
 pub mod first_class;
+#[cfg_attr(feature = "hardened", path = "last_look_at_all.rs")]
+mod last_look;
 pub mod live;
 pub mod page;
 pub mod process;

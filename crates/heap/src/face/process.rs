@@ -1,7 +1,7 @@
 //! What happens to the whole process: load, fork, exit, and system calls that the heap must know of.
 
 use crate::base::settings;
-use crate::face::{live, report};
+use crate::face::{last_look, live, report};
 use crate::purge::{fork, hooks, layers, policy};
 use crate::source::SOURCE;
 use allod_os::loader;
@@ -49,9 +49,10 @@ pub fn is_interrupted() -> bool {
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = on_load;
 
-/// Prints the report when `ALLOD_STATS=1`.
+/// Prints the report when `ALLOD_STATS=1`, and looks for misuse that nobody has noticed.
 extern "C" fn at_exit() {
     report::at_end();
+    last_look::look();
 }
 
 #[used]

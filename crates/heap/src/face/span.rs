@@ -7,7 +7,7 @@ use crate::base::layout::{MAX_SIZE, UNIT_SHIFT, units_for};
 use crate::base::settings;
 use crate::map::span_map::MAP;
 use crate::purge::{policy, turn};
-use crate::source::SOURCE;
+use crate::source::{self, SOURCE};
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -87,7 +87,9 @@ pub unsafe fn free(start: *mut u8) {
     // SAFETY: the caller owns the span, so its record is stable.
     unsafe {
         let span = MAP.span(unit);
-        SOURCE.give(unit, (*span).units as usize, (*span).kind(), false, settings::now());
+        let units = (*span).units as usize;
+        let clean = source::wipe(start as usize, units << UNIT_SHIFT);
+        SOURCE.give(unit, units, (*span).kind(), clean, settings::now());
     }
 }
 

@@ -7,6 +7,7 @@ use crate::base::layout::units_for;
 use crate::heap::caches::GROWTH_BUDGET;
 use crate::heap::counters::FastCounters;
 use crate::heap::inside::Inside;
+use crate::heap::quarantine::Quarantine;
 use crate::heap::stirred::{Mark, Marked, Stirred};
 use crate::mail::inbox::Inbox;
 use crate::mail::lease::Lease;
@@ -75,6 +76,8 @@ pub struct Guarded {
     pub(super) outgoing: UnsafeCell<Outgoing<Heap>>,
     /// Empty parcels for more of them. Owner only, without the lock.
     spares: UnsafeCell<Spares>,
+    /// Blocks that this thread freed, and that wait. Owner only, without the lock.
+    pub(super) quarantine: UnsafeCell<Quarantine>,
     /// Next in the list of all heaps ever made; never changes once set.
     next: AtomicPtr<Heap>,
     /// Next in the list of orphans or of retired heaps.
@@ -135,6 +138,7 @@ impl Heap {
                 lease: Lease::new(),
                 outgoing: UnsafeCell::new(Outgoing::new()),
                 spares: UnsafeCell::new(Spares::new()),
+                quarantine: UnsafeCell::new(Quarantine::new()),
                 next: AtomicPtr::new(ptr::null_mut()),
                 next_idle: UnsafeCell::new(ptr::null_mut()),
             },

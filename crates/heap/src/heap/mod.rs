@@ -18,6 +18,7 @@
 //! | file | keeps |
 //! | --- | --- |
 //! | `caches` | how the front caches have been used |
+//! | `quarantine`, `held` | in the hardened build, blocks that were freed and wait |
 //! | `counters` | what is counted |
 //! | `inside` | what the lock guards |
 //! | `heap` | the heap itself, and the list of all heaps |
@@ -35,9 +36,13 @@ pub mod counters;
 pub mod counting;
 #[allow(clippy::module_inception)]
 pub mod heap;
+#[cfg(feature = "hardened")]
+mod held;
 pub mod inside;
 pub mod locked;
 pub mod post;
+#[cfg_attr(not(feature = "hardened"), path = "no_quarantine.rs")]
+pub mod quarantine;
 mod refill;
 mod resize;
 pub mod slot;

@@ -9,12 +9,15 @@
 //! | `cache` | pushing to and popping from a front cache |
 //! | `record` | what is known of a span, and the views of it |
 //! | `span_map` | the map itself |
+//! | `blocks` | in the hardened build, what is known of every block |
 //! | `far` | blocks beyond the window that the map covers |
 //! | `links` | from one span to another |
 //! | `owner` | what the map and the records know of any address |
 //! | `misuse` | what is said of a pointer that cannot be freed |
 
 pub mod bin;
+#[cfg_attr(not(feature = "hardened"), path = "no_blocks.rs")]
+pub mod blocks;
 pub mod cache;
 pub mod far;
 mod links;

@@ -1,6 +1,7 @@
 //! What the span map knows of any address.
 
-use crate::base::class::RECIPROCAL_SHIFT;
+use crate::base::class::{Class, RECIPROCAL_SHIFT};
+use crate::base::hardening::EXACT;
 use crate::map::bin::{FOREIGN, FREE, INTERNAL};
 use crate::map::far::FAR;
 use crate::map::record::{Kind, Span};
@@ -137,7 +138,7 @@ unsafe fn block_in(span: *mut Span, p: usize) -> Owner {
         let size = slab.size as usize;
         Owner::Block {
             start: start + index * size,
-            size,
+            size: Class::new(slab.class as usize).usable(),
             offset: offset - index * size,
             in_use: (*Span::bitmap(span))[index / 64] >> (index % 64) & 1 == 0,
             heap: (*span).owner.load(Relaxed) as usize,
@@ -145,7 +146,7 @@ unsafe fn block_in(span: *mut Span, p: usize) -> Owner {
     }
 }
 
-/// Bytes usable in a large block: to the end of its last page.
+/// Bytes usable in a large block: to the end of its last page, or to its own where sizes are exact.
 ///
 /// # Safety
 /// The record of a large block.
@@ -153,6 +154,9 @@ pub unsafe fn usable_in_large(span: *mut Span) -> usize {
     // SAFETY: the caller's contract.
     unsafe {
         let start = (*span).start;
+        if EXACT {
+            return (*Span::large(span)).bytes;
+        }
         (start + (*Span::large(span)).bytes).next_multiple_of(vm::page_size()) - start
     }
 }

@@ -131,6 +131,8 @@ pub struct Slab {
     pub used: u16,
     /// Units from the slab's start that may not have read as zero when the slab was made.
     pub dirty_units: u8,
+    /// True while pages of it are not accessible.
+    pub guarded: bool,
     /// When the slab was last used, in milliseconds modulo 2^32.
     pub stamp: u32,
 }

@@ -10,9 +10,6 @@ use crate::source::SOURCE;
 use crate::thread::attach::{Here, elsewhere, here};
 use core::ptr;
 
-/// Zeroed blocks from this size on are looked for where memory is known to be zero.
-const ZERO_FROM: usize = 16 * 1024;
-
 /// `malloc` where the fast path has nothing: an empty front cache or a size above 4 KiB.
 #[inline(never)]
 pub fn malloc(size: usize) -> *mut u8 {
@@ -148,49 +145,4 @@ fn malloc_elsewhere(class: Class) -> *mut u8 {
         }
     }
     ptr::null_mut()
-}
-
-/// A block of at most [`MEDIUM_LIMIT`] bytes of which every byte is zero.
-#[inline]
-pub fn zeroed(class: Class, size: usize) -> *mut u8 {
-    if class.size() >= ZERO_FROM
-        && let Some(block) = zeroed_fresh(class)
-    {
-        return block;
-    }
-    cleared(malloc_class(class), size, false)
-}
-
-/// A block from memory that is known to be zero.
-fn zeroed_fresh(class: Class) -> Option<*mut u8> {
-    let Here::Own(h) = here() else { return None };
-    // SAFETY: the heap is this thread's own.
-    unsafe {
-        if !Heap::cache(h, class).newest().is_null() {
-            // What is warm is cleared faster than new pages are fetched.
-            return None;
-        }
-        let block = Heap::enter(h)?.inside().slabs.take_zero(class)?;
-        counting::count_malloc(h, Heap::bin(h, class));
-        Some(block)
-    }
-}
-
-/// Clears a new block unless it is clean or null.
-#[inline(always)]
-pub fn cleared(block: *mut u8, size: usize, clean: bool) -> *mut u8 {
-    if !block.is_null() && !clean {
-        // SAFETY: the block is new and holds `size` bytes.
-        unsafe { ptr::write_bytes(block, 0, size) };
-    }
-    block
-}
-
-/// A block of `size` bytes at a multiple of `align`, a power of two above 16.
-#[inline(never)]
-pub fn aligned(align: usize, size: usize) -> *mut u8 {
-    match Class::aligned(align, size) {
-        Some(class) => malloc_class(class),
-        None => large::alloc(size, align).block,
-    }
 }

@@ -69,6 +69,7 @@ pub unsafe fn free_or(p: *mut u8, slow: impl Fn(*mut u8)) {
 ///
 /// # Safety
 /// As for [`free_or`].
+#[cfg(not(feature = "hardened"))]
 #[inline(always)]
 pub unsafe fn free_sized_or(p: *mut u8, size: usize, other: impl Fn(*mut u8)) {
     if size > SMALL_LIMIT {

@@ -4,16 +4,34 @@
 //!
 //! | file | keeps |
 //! | --- | --- |
+//! | `calls` | what the public calls do: the default build's and the hardened one's |
 //! | `fast` | a pop from and a push onto the thread's own front cache |
 //! | `alloc` | empty front caches, medium and aligned blocks |
 //! | `release` | full front caches, other threads' blocks, pointers that are none |
 //! | `large` | blocks above 1 MiB, each in a span of its own |
 //! | `seams` | blocks that take their pages along when they grow |
+//! | `zeroed` | zeroed blocks |
 //! | `resize` | `realloc` |
+//! | `canary` | in the hardened build: what lies beside blocks |
+//! | `retired`, `bounds` | in the hardened build: freed addresses; where blocks end |
 
 pub mod alloc;
+#[cfg(feature = "hardened")]
+pub mod bounds;
+#[cfg_attr(not(feature = "hardened"), path = "plain.rs")]
+#[cfg_attr(feature = "hardened", path = "hardened.rs")]
+pub mod calls;
+#[cfg(feature = "hardened")]
+mod canary;
 pub mod fast;
+#[cfg_attr(feature = "hardened", path = "large_guarded.rs")]
 pub mod large;
 pub mod release;
+#[cfg(not(feature = "hardened"))]
 pub mod resize;
+#[cfg(feature = "hardened")]
+mod retired;
+#[cfg(not(feature = "hardened"))]
 pub mod seams;
+#[cfg(not(feature = "hardened"))]
+mod zeroed;

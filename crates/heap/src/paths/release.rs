@@ -1,6 +1,6 @@
 //! `free` where the fast path has nothing.
 
-use crate::base::class::{Class, MEDIUM_LIMIT};
+use crate::base::class::Class;
 use crate::heap::counting;
 use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::heap::post;
@@ -12,7 +12,7 @@ use crate::map::far::FAR;
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::Kind;
 use crate::map::span_map::MAP;
-use crate::paths::{fast, large};
+use crate::paths::large;
 use crate::purge::policy;
 use crate::thread::attach::{Here, here};
 use core::sync::atomic::Ordering::Relaxed;
@@ -152,19 +152,4 @@ unsafe fn send(sending: Sending<Heap>) {
         post::deliver(sending.to, sending.parcel);
         policy::note_freed(bytes);
     }
-}
-
-/// Frees a block with the size it was asked for, where that is not the size of the front cache that it
-/// came from. Reports a size that cannot be right: a larger one than the block's or, if `exact`
-/// says that the block was never resized, one of another class.
-pub fn free_sized(p: *mut u8, size: usize, exact: bool) {
-    let bin = MAP.bin_of(p).filter(|&bin| MAP.is_front_cache(bin));
-    if let Some(bin) = bin {
-        let usable = heap_and_class(bin).1.size();
-        if size > usable || exact && size <= MEDIUM_LIMIT && Class::of(size).size() != usable {
-            return misuse("free_sized", p, Misuse::WrongSize(size));
-        }
-    }
-    // SAFETY: `free` takes any pointer.
-    unsafe { fast::free_or(p, free) };
 }

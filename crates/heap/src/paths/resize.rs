@@ -1,5 +1,6 @@
 //! `realloc`, and how large a block is.
 
+use crate::base::class::Class;
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN};
 use crate::map::far::FAR;
 use crate::map::misuse::{Misuse, misuse};
@@ -29,7 +30,7 @@ unsafe fn usable_in(span: *mut Span) -> usize {
     unsafe {
         match (*span).kind() {
             Kind::Large => usable_in_large(span),
-            _ => (*Span::slab(span)).size as usize,
+            _ => Class::new((*Span::slab(span)).class as usize).usable(),
         }
     }
 }

@@ -1,49 +1,12 @@
-//! Taking blocks from a slab and putting them back.
+//! Putting blocks back into a slab.
 //!
-//! Blocks are taken lowest first, without touching them: what was never used stays unmapped, and a
-//! page whose blocks are all free can be given back although the slab lives. Putting a block back sets
-//! its bit, and finds blocks that were freed twice and pointers into the middle of a block.
+//! Blocks are taken and put back without touching them: a page whose blocks are all free can be given back
+//! although the slab lives. Putting a block back sets its bit, and finds blocks that were freed twice and
+//! pointers into the middle of a block.
 
 use crate::map::misuse::{Fault, Misuse};
-use crate::map::record::{BITMAP_WORDS, Span};
+use crate::map::record::Span;
 use crate::slab::borrowed::Borrowed;
-
-/// Writes up to `want` free blocks downwards from `below` so that the lowest address comes to lie
-/// last (it is popped first). Returns where the writing ended.
-///
-/// # Safety
-/// The heap of the slab is locked; `want` words below `below` may be written.
-pub unsafe fn take(span: *mut Span, mut below: *mut *mut u8, want: usize) -> *mut *mut u8 {
-    // SAFETY: the record is stable under the lock; indices stay below `blocks`.
-    unsafe {
-        let (slab, bitmap) = (&mut *Span::slab(span), &mut *Span::bitmap(span));
-        let size = slab.size as usize;
-        let mut left = want.min(slab.free as usize);
-        slab.free -= left as u16;
-        slab.touched = true;
-        let mut word = slab.hint as usize;
-        let mut last = 0;
-        while left > 0 {
-            let mut bits = bitmap[word];
-            let base = (*span).start + word * 64 * size;
-            while bits != 0 && left > 0 {
-                let i = bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                last = word * 64 + i;
-                below = below.sub(1);
-                *below = (base + i * size) as *mut u8;
-                left -= 1;
-            }
-            bitmap[word] = bits;
-            if bits == 0 {
-                word += 1;
-            }
-        }
-        slab.hint = word.min(BITMAP_WORDS - 1) as u8;
-        slab.used = slab.used.max(last as u16 + 1);
-        below
-    }
-}
 
 /// Puts a block back.
 ///

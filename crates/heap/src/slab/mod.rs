@@ -13,20 +13,27 @@
 //!
 //! | file | keeps |
 //! | --- | --- |
-//! | `bitmap` | taking blocks from a slab and putting them back |
+//! | `bitmap` | putting blocks back into a slab |
 //! | `slabs` | a heap's slabs by class |
 //! | `near` | free runs of a heap, newest first |
+//! | `guard` | pages of a slab that nobody may touch |
+//! | `pick` | which free blocks of a slab are handed out next |
 //! | `borrowed` | the blocks of a slab whose pages are being given back |
 //! | `pages` | which pages of a slab can be given back |
 
 mod bitmap;
 mod borrowed;
+mod guard;
 mod near;
 mod pages;
+#[cfg_attr(feature = "hardened", path = "pick_random.rs")]
+mod pick;
 #[allow(clippy::module_inception)]
 mod slabs;
 
 pub use borrowed::Borrowed;
-pub use near::{Left, dirty_units, give};
+pub use near::Left;
+#[cfg(not(feature = "hardened"))]
+pub use near::{dirty_units, give};
 pub use pages::{Found, Pages, Ripe};
 pub use slabs::{Owner, Slabs};

@@ -10,7 +10,9 @@ use crate::map::record::{BySort, ByTime, Kind, Slab, Span};
 use crate::map::span_map::MAP;
 use crate::slab::bitmap;
 use crate::slab::borrowed::Borrowed;
+use crate::slab::guard;
 use crate::slab::near::{self, Near};
+use crate::slab::pick;
 use crate::source::SOURCE;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -120,7 +122,7 @@ impl Slabs {
                     }
                     self.classes[class.index()].current = unit;
                 }
-                below = bitmap::take(MAP.span(unit), below, missing);
+                below = pick::take(MAP.span(unit), below, missing);
             }
             let got = top.offset_from(below) as usize;
             self.classes[class.index()].sum.free -= got;
@@ -133,6 +135,7 @@ impl Slabs {
     ///
     /// # Safety
     /// The heap is locked.
+    #[cfg(not(feature = "hardened"))]
     pub unsafe fn take_zero(&mut self, class: Class) -> Option<*mut u8> {
         let unit = self.classes[class.index()].current;
         if unit.is_none() {
@@ -214,12 +217,14 @@ impl Slabs {
                 touched: false,
                 used: 0,
                 dirty_units: dirty as u8,
+                guarded: false,
                 stamp: settings::now(),
             };
             bitmap::fill(span, blocks);
             for back in 0..units {
                 *MAP.back(unit + back) = back as u8;
             }
+            (*Span::slab(span)).guarded = guard::raise(unit, units, class);
             MAP.enter(unit, units, (owner.bin)(owner.heap, class));
             MAP.publish();
             self.link(unit);
@@ -300,6 +305,7 @@ impl Slabs {
             let used =
                 (*span).start - MAP.address_of(unit) + slab.used as usize * slab.size as usize;
             let dirty = (used.div_ceil(UNIT)).max(slab.dirty_units as usize).min(units);
+            guard::lower(span);
             let now = settings::now();
             if !self.near.keep(unit, units, dirty, Kind::Slab, now) {
                 near::give(unit, units, dirty, Kind::Slab, now);
@@ -340,6 +346,14 @@ impl Slabs {
     /// What the slabs of a class have together.
     pub fn sum(&self, class: Class) -> Sum {
         self.classes[class.index()].sum
+    }
+
+    /// Calls `f` for every span of the heap.
+    #[cfg(feature = "hardened")]
+    pub fn each(&mut self, mut f: impl FnMut(*mut Span)) {
+        for _ in 0..self.len {
+            f(MAP.span(self.next_in_turn()));
+        }
     }
 
     /// Number of spans of the heap.
@@ -404,6 +418,8 @@ impl Slabs {
                     larges.push_front(unit);
                 } else {
                     let units = (*span).units as usize;
+                    guard::lower(span);
+                    guard::wipe(span);
                     near::give(unit, units, units, Kind::Slab, settings::now());
                 }
             }

@@ -18,6 +18,7 @@ use crate::base::layout::{
 use crate::map::bin::{Bin, FOREIGN, FREE, INTERNAL};
 use crate::map::record::Span;
 use crate::map::span_map::MAP;
+use crate::source::beside::Beside;
 use crate::source::huge;
 use allod_os::vm::{self, Refused, Window};
 use core::sync::atomic::{
@@ -52,6 +53,7 @@ pub struct Frontier {
     /// True when open address space costs nothing, so that much may be opened ahead of its use.
     generous: bool,
     open: Open,
+    beside: Beside,
 }
 
 /// Addresses up to which each part of the window is open.
@@ -68,6 +70,7 @@ pub struct Opening {
     window: Window,
     generous: bool,
     open: Open,
+    beside: Beside,
     from: Unit,
     count: usize,
 }
@@ -76,6 +79,7 @@ pub struct Opening {
 pub struct Opened {
     window: Window,
     open: Open,
+    beside: Beside,
     limit: Unit,
     /// The units that are open and free now.
     pub fresh: Option<(Unit, usize)>,
@@ -85,7 +89,7 @@ impl Frontier {
     /// No window yet.
     pub const fn new() -> Frontier {
         let open = Open { backs: 0, records: 0, map: 0, units: 0 };
-        Frontier { window: None, generous: false, open }
+        Frontier { window: None, generous: false, open, beside: Beside::new() }
     }
 
     /// Bytes of the window, 0 before it is chosen; `None` where address space is scarce.
@@ -104,6 +108,7 @@ impl Frontier {
             window,
             generous: self.generous,
             open: self.open,
+            beside: self.beside,
             from,
             count,
         })
@@ -113,6 +118,7 @@ impl Frontier {
     pub fn finish(&mut self, opened: &Opened) {
         self.window = Some(opened.window);
         self.open = opened.open;
+        self.beside = opened.beside;
         if opened.limit.index() > MAP.limit() {
             MAP.extend(opened.limit.index());
         }
@@ -142,18 +148,20 @@ impl Frontier {
         let records = base - MAP_BYTES - records_len(capacity(&window));
         self.open = Open { backs: window.base, records, map: base - MAP_BYTES, units: base };
         MAP.place(base, records, window.base);
+        let placed = self.beside.choose(capacity(&window) >> UNIT_SHIFT, window.reserved);
         let spare = if self.generous { SPARE } else { SPARE_WHERE_SCARCE };
         let opening = Opening {
             window,
             generous: self.generous,
             open: self.open,
+            beside: self.beside,
             from: Unit::NONE,
             count: spare,
         };
         // The first units are spare, but for unit 0: no span starts there, so that 0 may stand for
         // none in lists.
         let opened = opening.carry_out_as(INTERNAL.entry());
-        if opened.fresh.is_none() {
+        if !placed || opened.fresh.is_none() {
             // Another time, perhaps, from the beginning.
             // SAFETY: nothing in the window is in use.
             unsafe { window.give_up(window.base, window.base + window.len) };
@@ -209,6 +217,8 @@ impl Frontier {
             window.give_up(self.open.map, base);
             window.give_up(known, window.base + window.len);
         }
+        // SAFETY: as above.
+        unsafe { self.beside.give_up() };
         self.open.units = known;
         window.reserved = false;
         self.generous = false;
@@ -249,7 +259,7 @@ impl Opening {
 
     fn end(self, limit: Unit, fresh: Option<(Unit, usize)>) -> Opened {
         MAP.publish();
-        Opened { window: self.window, open: self.open, limit, fresh }
+        Opened { window: self.window, open: self.open, beside: self.beside, limit, fresh }
     }
 
     /// Opens the words, records and backs of all units below `end`, reserving more addresses if need be.
@@ -274,7 +284,8 @@ impl Opening {
         let backs = self.window.base + end.index();
         let first_record = MAP.span(Unit::NONE) as usize;
         let records_step = if self.generous { 1 << 20 } else { page };
-        open(&self.window, &mut self.open.map, map, map_step, base).is_ok()
+        self.beside.reach(end, self.generous)
+            && open(&self.window, &mut self.open.map, map, map_step, base).is_ok()
             && open(&self.window, &mut self.open.backs, backs, map_step, first_record).is_ok()
             && open(&self.window, &mut self.open.records, records, records_step, base - MAP_BYTES)
                 .is_ok()

@@ -16,6 +16,8 @@
 //! | `runs` | free runs by length, joined with their neighbours |
 //! | `ages` | dirty runs by age |
 //! | `frontier` | the window of addresses and how far it is open |
+//! | `beside` | what is opened beside the units |
+//! | `wipe` | what becomes of the contents of a span that comes back |
 //! | `huge` | which pieces become huge pages, and when one is broken |
 //! | `density` | how much is resident of what is in use |
 //! | `opener` | whose turn it is to open units |
@@ -26,6 +28,8 @@
 //! | `returning` | how they go back to the system |
 
 mod ages;
+#[cfg_attr(not(feature = "hardened"), path = "nothing_beside.rs")]
+mod beside;
 mod density;
 mod frontier;
 pub mod huge;
@@ -37,5 +41,8 @@ mod runs;
 mod source;
 mod taking;
 mod waiting;
+#[cfg_attr(not(feature = "hardened"), path = "no_wipe.rs")]
+mod wipe;
 
 pub use source::{Free, SOURCE, internal};
+pub use wipe::wipe;

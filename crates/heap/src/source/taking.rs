@@ -96,6 +96,7 @@ impl Source {
     }
 
     /// Like [`take`](Source::take), but resident pages only, where there are enough in one run.
+    #[cfg(not(feature = "hardened"))]
     pub fn take_dirty(&self, units: usize, kind: Kind) -> Option<Free> {
         let mut locked = self.enter()?;
         let taken = locked.state().runs.take_dirty(units)?;
@@ -259,6 +260,7 @@ impl Source {
     ///
     /// # Safety
     /// The caller owns the span and enters the added units in the map.
+    #[cfg(not(feature = "hardened"))]
     pub unsafe fn extend(&self, unit: Unit, old: usize, new: usize, kind: Kind) -> Option<bool> {
         let after = unit + old;
         let missing = new - old;

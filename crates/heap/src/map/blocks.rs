@@ -1,0 +1,159 @@
+//! The table of blocks, in the hardened build: for every address at which a block may start, 16 bits that say
+//! whether one does, whether it is in use, how it was asked for and how large it is.
+//!
+//! ```text
+//!   15          4 3    2 1     0
+//!  ┌─────────────┬──────┬───────┐
+//!  │ slack       │origin│ state │      one word for each 16 bytes of the window
+//!  └─────────────┴──────┴───────┘
+//! ```
+//! The table is a mapping of its own, far from the blocks, at a place that the system's randomness decides.
+//! A word is written by whoever owns its block: the thread that allocates or frees it. A word that does not say
+//! [`State::Live`] is never believed to be anything, so stale words do no harm.
+
+use crate::base::clear::clear;
+use crate::base::layout::UNIT;
+use crate::map::span_map::MAP;
+use allod_os::vm;
+use core::ptr;
+use core::sync::atomic::{AtomicU16, AtomicUsize, Ordering::Relaxed, Ordering::Release};
+
+/// Bytes of the table for each unit.
+pub const BYTES_PER_UNIT: usize = UNIT / 16 * size_of::<AtomicU16>();
+
+static TABLE: AtomicUsize = AtomicUsize::new(0);
+
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum State {
+    /// No block that anybody has, or none at all.
+    None = 0,
+    /// The program's.
+    Live = 1,
+    /// Freed, and kept from being handed out.
+    Held = 2,
+}
+
+/// By which family of functions a block was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Origin {
+    /// Not known, or by one that pairs with all others.
+    Any = 0,
+    /// `malloc` and its relatives.
+    Malloc = 1,
+    /// `operator new`.
+    New = 2,
+    /// `operator new[]`.
+    NewArray = 3,
+}
+
+impl Origin {
+    fn from_bits(bits: u16) -> Origin {
+        match bits & 3 {
+            1 => Origin::Malloc,
+            2 => Origin::New,
+            3 => Origin::NewArray,
+            _ => Origin::Any,
+        }
+    }
+
+    /// True when a block that came from `self` may be given back as one that came from `other`.
+    #[inline]
+    pub fn pairs_with(self, other: Origin) -> bool {
+        self == other || self == Origin::Any || other == Origin::Any
+    }
+}
+
+/// A word of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry(u16);
+
+impl Entry {
+    /// The largest slack that a word can say; a block with that much or more says the rest itself.
+    pub const MOST_SLACK: usize = 0xFFF;
+
+    /// A live block with `slack` bytes behind those that were asked for.
+    #[inline]
+    pub fn live(slack: usize) -> Entry {
+        Entry((slack.min(Entry::MOST_SLACK) as u16) << 4 | State::Live as u16)
+    }
+
+    /// What the block is.
+    #[inline]
+    pub fn is(self, state: State) -> bool {
+        self.0 & 3 == state as u16
+    }
+
+    /// Its slack.
+    #[inline]
+    pub fn slack(self) -> usize {
+        self.0 as usize >> 4
+    }
+
+    /// By what it was asked for.
+    #[inline]
+    pub fn origin(self) -> Origin {
+        Origin::from_bits(self.0 >> 2)
+    }
+
+    /// The same block in another state.
+    #[inline]
+    pub fn turned(self, state: State) -> Entry {
+        Entry(self.0 & !3 | state as u16)
+    }
+
+    /// The same block, asked for by something else.
+    #[inline]
+    pub fn asked_by(self, origin: Origin) -> Entry {
+        Entry(self.0 & !0xC | (origin as u16) << 2)
+    }
+}
+
+/// Tells where the table is. Once, by the span source.
+pub fn place(table: usize) {
+    TABLE.store(table, Relaxed);
+}
+
+/// The word for a block at `p`, which must be a multiple of 16 in a unit below the map's limit.
+#[inline]
+fn word(p: *const u8) -> *const AtomicU16 {
+    let offset = (p as usize).wrapping_sub(MAP.base()) >> 4;
+    (TABLE.load(Relaxed) as *const AtomicU16).wrapping_add(offset)
+}
+
+/// What the table says of a block at `p`; `None` for an address where no block can start.
+#[inline]
+pub fn look(p: *const u8) -> Option<Entry> {
+    let (_, unit) = MAP.base_and_unit(p);
+    if unit >= MAP.limit() || p as usize & 15 != 0 {
+        return None;
+    }
+    // SAFETY: the words of all units below the limit are committed.
+    Some(Entry(unsafe { (*word(p)).load(Relaxed) }))
+}
+
+/// Changes what the table says of a block.
+///
+/// # Safety
+/// The block is the caller's, to hand out or to take back.
+#[inline]
+pub unsafe fn set(p: *const u8, entry: Entry) {
+    // SAFETY: blocks lie in units below the limit. Release: who reads that a block is live finds its canary.
+    unsafe { (*word(p)).store(entry.0, Release) };
+}
+
+/// Forgets all blocks in a range of whole units, and leaves nothing in them that could be read.
+///
+/// # Safety
+/// The range is the caller's, and nothing in it is used any more.
+pub unsafe fn forget(at: usize, len: usize) {
+    // SAFETY: the caller's contract; the table has words for all of it.
+    unsafe {
+        ptr::write_bytes(word(at as *const u8).cast_mut().cast::<u8>(), 0, len / 8);
+        if !vm::purge(at, len) {
+            clear(at as *mut u8, len);
+        }
+    }
+}

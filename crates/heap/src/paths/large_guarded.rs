@@ -1,0 +1,200 @@
+//! Large blocks in the hardened build: above 128 KiB, or with an alignment that slabs do not have.
+//!
+//! ```text
+//!   span
+//!  ┌───────────────┬──────┬─────────────────────────────────┬─────┬──────────────┐
+//!  │ guard pages   │ gap  │ block: bytes asked for          │slack│ guard pages  │
+//!  └───────────────┴──────┴─────────────────────────────────┴─────┴──────────────┘
+//!                   < page                                  < 16
+//! ```
+//! A block ends where a page ends, as far as its alignment allows, so that the first byte behind it is a guard
+//! page's; gap and slack hold canaries. The block lies at a random page of its span. A freed block's pages go at
+//! once, and its addresses stay closed until many others have been freed ([`retired`](super::retired)).
+
+use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, units_for};
+use crate::base::secret;
+use crate::heap::heap::Heap;
+use crate::map::blocks::{self, Entry, State};
+use crate::map::far::{self, FAR};
+use crate::map::misuse::{Misuse, misuse};
+use crate::map::record::{Kind, Large, Span};
+use crate::map::span_map::MAP;
+use crate::paths::{canary, retired};
+use crate::purge::{policy, turn};
+use crate::source::SOURCE;
+use allod_os::vm;
+use core::ptr;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Large blocks that may have guard pages at once: each takes up to four mappings, of which a process has 65,530.
+const BUDGET: usize = 6 * 1024;
+
+static GUARDED: AtomicUsize = AtomicUsize::new(0);
+
+/// A new large block.
+#[derive(Clone, Copy, Debug)]
+pub struct New {
+    /// The block; null when memory is out.
+    pub block: *mut u8,
+}
+
+const NONE: New = New { block: ptr::null_mut() };
+
+/// Where the pages of a large block lie.
+struct Place {
+    from: usize,
+    to: usize,
+    block: usize,
+}
+
+/// Takes a large block of `size` bytes at a multiple of `align` (a power of two), all of them zero.
+pub fn alloc(size: usize, align: usize) -> New {
+    alloc_for(ptr::null_mut(), size, align)
+}
+
+/// Takes a large block that belongs to the first-class heap `h`, or to none when null.
+pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
+    let page = vm::page_size();
+    let lead = align.max(page);
+    if size > MAX_SIZE / 2 || align > MAX_SIZE / 4 {
+        return NONE;
+    }
+    if size >= far::AT_ONCE && h.is_null() && align <= page {
+        return alloc_far(h, size, align);
+    }
+    let data = size.max(1).next_multiple_of(page);
+    let units = units_for(lead + data + page);
+    let take = || SOURCE.take(units, units_for(align).max(1), Kind::Large);
+    let taken = take().or_else(|| {
+        turn::reclaim();
+        take()
+    });
+    let Some(free) = taken else { return alloc_far(h, size, align) };
+    let start = MAP.address_of(free.unit);
+    let spare = (units * UNIT - lead - data - page) / page;
+    let skip = if align <= page { secret::random() as usize % (spare + 1) * page } else { 0 };
+    let from = start + lead + skip;
+    let end = (from + data - size) & !(align.max(MIN_ALIGN) - 1);
+    let place = Place { from, to: from + data, block: if align <= page { end } else { from } };
+    // SAFETY: the run is ours alone, and reads as zero.
+    let block = unsafe { enter(h, MAP.span(free.unit), size, &place) };
+    policy::note_allocated();
+    New { block }
+}
+
+/// Takes a block beyond the window, for one that is large enough.
+#[cold]
+fn alloc_far(h: *mut Heap, size: usize, align: usize) -> New {
+    if !h.is_null() || size < far::FROM || align > vm::page_size() {
+        return NONE;
+    }
+    FAR.alloc(size).map_or(NONE, |block| New { block })
+}
+
+/// Makes a span a large block; null when its first-class heap cannot take it in.
+unsafe fn enter(h: *mut Heap, span: *mut Span, size: usize, place: &Place) -> *mut u8 {
+    // SAFETY: the span is the caller's.
+    unsafe {
+        let (unit, units) = (MAP.unit_of_span(span), (*span).units as usize);
+        let block = place.block as *mut u8;
+        (*span).start = place.block;
+        let guarded = raise(MAP.address_of(unit), units * UNIT, place);
+        *Span::large(span) = Large { bytes: size, most: size, dirty_units: u32::from(guarded) };
+        (*span).owner.store(h.cast(), Relaxed);
+        if place.block > place.from {
+            canary::write_before(block);
+        }
+        let slack = place.to - place.block - size;
+        canary::write(block, size + slack, size);
+        MAP.enter(unit, units, &raw mut (*span).bin);
+        blocks::set(block, Entry::live(slack));
+        MAP.publish();
+        if !h.is_null() {
+            let Some(mut locked) = Heap::enter(h) else {
+                // A handler that interrupted the first-class heap itself gets no block of it.
+                give(span);
+                return ptr::null_mut();
+            };
+            locked.inside().slabs.link(unit);
+        }
+        block
+    }
+}
+
+/// Closes what lies around a block's pages. False when the budget is spent.
+unsafe fn raise(start: usize, len: usize, place: &Place) -> bool {
+    if GUARDED.fetch_add(1, Relaxed) < BUDGET {
+        // SAFETY: nothing of the span is in use yet.
+        unsafe {
+            if vm::close(start, place.from - start) {
+                vm::close(place.to, start + len - place.to);
+                return true;
+            }
+        }
+    }
+    GUARDED.fetch_sub(1, Relaxed);
+    false
+}
+
+/// Where a large block's pages end.
+unsafe fn end_of(span: *mut Span) -> usize {
+    // SAFETY: the record of a large block.
+    unsafe { ((*span).start + (*Span::large(span)).bytes.max(1)).next_multiple_of(vm::page_size()) }
+}
+
+/// True when nobody has written beside a large block.
+///
+/// # Safety
+/// `span` is the record of a large block that nobody frees meanwhile.
+pub unsafe fn is_intact(span: *mut Span) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let (p, size) = ((*span).start as *const u8, (*Span::large(span)).bytes);
+        let has_gap = !(p as usize).is_multiple_of(vm::page_size());
+        (!has_gap || canary::is_intact_before(p))
+            && canary::is_intact(p, end_of(span) - p as usize, size)
+    }
+}
+
+/// Frees a large block, or reports `p` when it is not the start of it.
+///
+/// # Safety
+/// `span` is the record of the large block that `p` lies in, which nobody uses any more.
+pub unsafe fn free(span: *mut Span, p: *mut u8) {
+    // SAFETY: the caller's contract. Of two threads that free the block, one claims it.
+    unsafe {
+        if (*span).start != p as usize {
+            return misuse("free", p, Misuse::NotABlock);
+        }
+        if !is_intact(span) {
+            return misuse("free", p, Misuse::Overflow);
+        }
+        if !(*span).claim(Kind::Large) {
+            return misuse("free", p, Misuse::DoubleFree);
+        }
+        let units = (*span).units as usize;
+        let h = (*span).owner.load(Relaxed).cast::<Heap>();
+        if !h.is_null() {
+            // A handler that interrupted the first-class heap itself loses the block.
+            let Some(mut locked) = Heap::enter(h) else { return };
+            locked.inside().slabs.unlink(MAP.unit_of_span(span));
+        }
+        give(span);
+        policy::note_freed(units << UNIT_SHIFT);
+    }
+}
+
+/// Gives the span of a large block up: its memory now, its addresses later.
+///
+/// # Safety
+/// The span is the caller's, in no list, and nobody uses it any more.
+pub unsafe fn give(span: *mut Span) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        blocks::set((*span).start as *const u8, Entry::live(0).turned(State::None));
+        if (*Span::large(span)).dirty_units != 0 {
+            GUARDED.fetch_sub(1, Relaxed);
+        }
+        retired::retire(MAP.unit_of_span(span), (*span).units as usize);
+    }
+}
