@@ -2,6 +2,8 @@
 
 #[path = "../../heap/src/base/class.rs"]
 pub mod class;
+#[path = "../../heap/src/base/hardening.rs"]
+pub mod hardening;
 #[path = "../../heap/src/base/layout.rs"]
 pub mod layout;
 #[path = "../../heap/src/base/list.rs"]
