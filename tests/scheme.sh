@@ -53,3 +53,10 @@ echo '(car' >"$work/fault.scm"
 check 'scheme: a fault of the program ends with 1' ends 1 "$allod" scheme "$work/fault.scm"
 check 'scheme: a wrong option ends with 2' ends 2 "$allod" scheme --no-such-option "$work/hello.scm"
 check 'scheme: a compiler that is not there is named' ends 1 "$allod" scheme --cc no-such-cc "$work/hello.scm"
+
+# bench scheme: programs, compiled, run and compared, with the results they must have.
+measures() {
+    "$allod" bench scheme --quick --runs 1 --no-store --baseline allod-gcc --only fib,ctak,allod-gcc >"$work/bench" &&
+        grep -q '^fib .*[0-9]\*' "$work/bench" && grep -q 'enter continuations again' "$work/bench"
+}
+check 'scheme: programs are measured' measures

@@ -1,8 +1,8 @@
-//! The suites of `allod bench frame` and `allod bench region`: what frames and regions cost beside their
-//! peers.
+//! The suites of `allod bench frame`, `region` and `scheme`: what frames, regions and the Scheme compiler cost
+//! beside their peers.
 //!
-//! Both are made of functions, measured by [`allod_lab::inprocess`]. They stand apart from the
-//! laboratory, which anybody may use without them.
+//! The first two are made of functions, measured by [`allod_lab::inprocess`]; the last is made of programs. They
+//! stand apart from the laboratory, which anybody may use without them.
 
 mod arenas;
 pub mod components;
@@ -11,6 +11,7 @@ pub mod region;
 mod request;
 mod required;
 mod rows;
+pub mod scheme;
 
 pub use request::Request;
 pub use rows::{is_row, rows};

@@ -3,12 +3,12 @@
 use crate::common::{Failure, Progress};
 use crate::options::Options;
 use crate::output::{Output, finish, say};
-use crate::{bench_frame, bench_heap, bench_region};
+use crate::{bench_frame, bench_heap, bench_region, bench_scheme};
 use allod_lab::gate::Sought;
 use allod_lab::heap;
 use allod_lab::inprocess::Bench;
 use allod_lab::model::Report;
-use allod_suites::{Request, frame, region};
+use allod_suites::{Request, frame, region, scheme};
 
 /// Run a suite of workloads on every subject found
 #[derive(clap::Subcommand)]
@@ -16,6 +16,7 @@ pub enum Suite {
     Heap(bench_heap::Heap),
     Region(bench_region::Region),
     Frame(bench_frame::Frame),
+    Scheme(bench_scheme::Scheme),
     All(All),
 }
 
@@ -37,6 +38,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         Suite::Heap(args) => &args.options,
         Suite::Region(args) => &args.options,
         Suite::Frame(args) => &args.options,
+        Suite::Scheme(args) => &args.options,
         Suite::All(args) => &args.options,
     };
     if options.list {
@@ -51,6 +53,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         Suite::Heap(args) => bench_heap::measure(args, &progress)?,
         Suite::Region(args) => bench_region::measure(&args.options, &progress)?,
         Suite::Frame(args) => bench_frame::measure(&args.options, &progress)?,
+        Suite::Scheme(args) => bench_scheme::measure(&args.options, &progress)?,
         Suite::All(_) => all(options, &progress)?,
     };
     drop(progress);
@@ -63,6 +66,7 @@ fn suites(suite: &Suite, options: &Options) -> Vec<String> {
         Suite::Heap(_) => &[heap::SUITE][..],
         Suite::Region(_) => &[region::SUITE],
         Suite::Frame(_) => &[frame::SUITE],
+        Suite::Scheme(_) => &[scheme::SUITE],
         Suite::All(_) => &[heap::SUITE, region::SUITE, frame::SUITE],
     };
     let counted = if options.instructions { "-instructions" } else { "" };
@@ -73,7 +77,7 @@ fn suites(suite: &Suite, options: &Options) -> Vec<String> {
 fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
     match suite {
         Suite::Heap(_) => Ok(()),
-        Suite::Region(_) | Suite::Frame(_) => options.without_peers(),
+        Suite::Region(_) | Suite::Frame(_) | Suite::Scheme(_) => options.without_peers(),
         Suite::All(_) if !options.only.is_empty() || options.baseline.is_some() => {
             Err(Failure::usage(
                 "`bench all` measures everything, each suite against its own baseline; choose with \
@@ -119,6 +123,7 @@ fn list(suite: &Suite) -> String {
         Suite::Heap(_) => bench_heap::list(),
         Suite::Region(_) => bench_region::list(),
         Suite::Frame(_) => bench_frame::list(),
+        Suite::Scheme(_) => bench_scheme::list(),
         Suite::All(_) => bench_heap::list() + &bench_region::list() + &bench_frame::list(),
     }
 }

@@ -5,6 +5,7 @@ mod bench;
 mod bench_frame;
 mod bench_heap;
 mod bench_region;
+mod bench_scheme;
 mod common;
 mod compare;
 mod experiment;

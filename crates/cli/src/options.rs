@@ -42,7 +42,7 @@ pub struct Options {
     #[arg(long)]
     pub list: bool,
     /// The subject the others are compared with [default: system; in `bench` mimalloc for the heap, typed
-    /// for regions, bumpalo for frames]
+    /// for regions, bumpalo for frames, chez for Scheme]
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub baseline: Option<String>,
     /// The smallest difference that counts for a verdict, in percent

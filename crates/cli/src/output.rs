@@ -38,8 +38,13 @@ pub fn cannot_write(option: &str, path: &Path, error: &std::io::Error) -> Failur
 
 /// A line for each subject: its name and what it is.
 pub fn legend(subjects: &[Subject]) -> String {
-    let width = subjects.iter().map(|s| s.name.len()).max().unwrap_or(0);
-    subjects.iter().map(|s| format!("  {:width$}  {}\n", s.name, s.origin)).collect()
+    legend_of(subjects.iter().map(|s| (s.name.as_str(), s.origin.as_str())))
+}
+
+/// A line for each name and what it is.
+pub fn legend_of<'a>(names: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
+    let width = names.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
+    names.map(|(name, origin)| format!("  {name:width$}  {origin}\n")).collect()
 }
 
 /// Everything that results go to beside standard output, opened before anything is measured: who waits an

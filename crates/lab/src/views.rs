@@ -31,6 +31,8 @@ pub enum Ratios {
     None,
     /// Every row against the baseline.
     Rows,
+    /// The geometric mean of the rows against the baseline: for rows that another view shows.
+    Mean,
     /// Every row against the baseline, and their geometric mean.
     RowsAndMean,
     /// The same, and the mean without these rows: those whose ratios are so far out that they would
@@ -131,7 +133,7 @@ impl View {
     ) -> Option<ResultRow> {
         let costs = finished(report, workload, arm, metric)?;
         let peaks = values(&report.observations, workload, arm, &metric::PEAK);
-        let beside = *metric == metric::TIME || *metric == metric::WALL;
+        let beside = [metric::TIME, metric::WALL, metric::RUN].contains(metric);
         Some(ResultRow {
             suite: self.suite.clone(),
             workload: name.clone(),
@@ -169,6 +171,10 @@ impl View {
         let without: &[String] = match &self.ratios {
             Ratios::RowsAndMeans(rows) => rows,
             Ratios::RowsAndMean => &[],
+            Ratios::Mean => {
+                found.clear();
+                &[]
+            }
             Ratios::None | Ratios::Rows => return found,
         };
         let mean = |left_out: &[&str]| {
@@ -285,6 +291,15 @@ pub(crate) mod tests {
         report.comparisons.clear();
         view(&["not run"]).add_to(&mut report, ALL);
         assert_eq!(report.comparisons.len(), 4, "{:?}", report.comparisons);
+    }
+
+    #[test]
+    fn a_mean_can_stand_without_its_rows() {
+        let mut report = sample();
+        let view = View::new("heap", ["a", "b"], &metric::TIME);
+        View { results: false, ratios: Ratios::Mean, ..view }.add_to(&mut report, ALL);
+        let rows: Vec<&str> = report.comparisons.iter().map(|c| c.workload.as_str()).collect();
+        assert_eq!((rows, report.results.len()), (vec![GEOMETRIC_MEAN], 0));
     }
 
     #[test]

@@ -26,6 +26,8 @@ impl Metric {
 pub const TIME: Metric = Metric::new("time", "ns/op");
 /// From the process's start to its end.
 pub const WALL: Metric = Metric::new("wall", "ms");
+/// The part of a run that counts, by the program's own clock.
+pub const RUN: Metric = Metric::new("run", "ms");
 /// Time in user mode.
 pub const USER: Metric = Metric::new("user", "ms");
 /// Time in the kernel.

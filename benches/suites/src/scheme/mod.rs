@@ -1,0 +1,196 @@
+//! The Scheme suite: `allod bench scheme`.
+//!
+//! A workload is a classic program, an arm is a compiler: this one with its strategies and C compilers, and other
+//! systems' where they are installed. Each program is compiled before its first run; what counts is the time it takes by
+//! its own clock, so that nobody's start-up does, and its whole process's peak memory. What it prints must be
+//! the result that the table of programs has.
+
+mod arms;
+mod scratch;
+mod systems;
+mod tables;
+mod work;
+
+pub use arms::{Found, arms};
+pub use tables::tables;
+
+use allod_lab::Step;
+use allod_lab::driver::{self, Plan, Rule};
+use allod_lab::model::{Arm, Report, Workload, metric};
+use allod_lab::names;
+use allod_lab::views::{Against, Ratios, View};
+use allod_scheme::classics::{CLASSICS, Classic, Group};
+use scratch::Scratch;
+use std::time::Duration;
+
+/// The suite's name in reports.
+pub const SUITE: &str = "scheme";
+/// The suite of counted instructions, which compilation has no part in.
+pub const INSTRUCTIONS: &str = "scheme-instructions";
+/// Programs that take longer are given up.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The compilers.
+    pub arms: &'a [Arm],
+    /// The name of the one that the others are compared with.
+    pub baseline: &'a str,
+    /// The programs.
+    pub programs: &'a [&'static Classic],
+    /// When a program has been measured often enough.
+    pub rule: Rule,
+    /// What the order of the arms is drawn from.
+    pub seed: u64,
+    /// The size for a first look.
+    pub quick: bool,
+    /// The smallest difference that counts, 0.01 for ±1 %.
+    pub threshold: f64,
+    /// Whether instructions are counted instead of time.
+    pub counting: bool,
+}
+
+/// The suite that a group's mean stands in, or the rows of the group that stands apart.
+pub fn group_suite(group: Group) -> String {
+    format!("{SUITE}-{}", group.name())
+}
+
+/// A line for each program: its name and what it does.
+pub fn programs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CLASSICS.iter().map(|c| (c.name, c.about))
+}
+
+/// Tells names of programs from names of compilers; all of a kind that none is named of.
+///
+/// # Errors
+/// Names what is unknown, and what there is.
+pub fn choose(
+    wanted: &[String],
+    arms: &[Arm],
+    baseline: &str,
+) -> Result<(Vec<&'static Classic>, Vec<Arm>), String> {
+    let known: Vec<&str> =
+        CLASSICS.iter().map(|c| c.name).chain(arms.iter().map(|a| a.name.as_str())).collect();
+    names::all_known("program or compiler", wanted, &known)?;
+    names::all_known("compiler", &[baseline.to_owned()], &known[CLASSICS.len()..])?;
+    let named = |name: &str| wanted.iter().any(|w| w == name);
+    let any_program = CLASSICS.iter().any(|c| named(c.name));
+    let any_arm = arms.iter().any(|a| named(&a.name));
+    let programs = CLASSICS.iter().filter(|c| !any_program || named(c.name));
+    let chosen = arms.iter().filter(|a| !any_arm || named(&a.name) || a.name == baseline);
+    Ok((programs.collect(), chosen.cloned().collect()))
+}
+
+/// Compiles and runs every program on every arm, interleaved within each program.
+///
+/// # Errors
+/// When a part of the laboratory is missing; what an arm cannot do is recorded instead.
+pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
+    let scratch = Scratch::new()?;
+    let workloads: Vec<Workload> =
+        request.programs.iter().map(|c| work::workload(c, request.quick, &scratch)).collect();
+    let plan = Plan {
+        suite: SUITE,
+        workloads: &workloads,
+        arms: request.arms,
+        baseline: request.baseline,
+        apart: None,
+        watched: metric::RUN,
+        rule: request.rule,
+        seed: request.seed,
+        counting: request.counting,
+    };
+    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    report.provenance.settings.insert("scheme quick".into(), request.quick.to_string());
+    let against = Against {
+        arms: &request.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+        baseline: request.baseline,
+        apart: None,
+        threshold: request.threshold,
+    };
+    for view in views(request) {
+        view.add_to(&mut report, against);
+    }
+    Ok(report)
+}
+
+/// The names of the chosen programs of a group, or of all that count together.
+fn names_of(request: &Request, group: Option<Group>) -> Vec<&'static str> {
+    let wanted = |c: &&&Classic| match group {
+        Some(group) => c.group == group,
+        None => c.group != Group::Continuations,
+    };
+    request.programs.iter().filter(wanted).map(|c| c.name).collect()
+}
+
+/// Time and peak memory of all programs but those that enter continuations again, which stand apart, and the
+/// mean of each group.
+fn views(request: &Request) -> Vec<View> {
+    let all = names_of(request, None);
+    let apart = names_of(request, Some(Group::Continuations));
+    if request.counting {
+        let all = all.into_iter().chain(apart);
+        return vec![View::new(INSTRUCTIONS, all, &metric::EXECUTED)];
+    }
+    let mut views = vec![
+        View::new(SUITE, all.iter().copied(), &metric::RUN),
+        View::peaks(SUITE, all.iter().copied()),
+    ];
+    for group in Group::ALL {
+        let rows = names_of(request, Some(group));
+        let view = View::new(&group_suite(group), rows.iter().copied(), &metric::RUN);
+        views.extend(match group {
+            _ if rows.is_empty() => None,
+            Group::Continuations => Some(view),
+            _ => Some(View { results: false, ratios: Ratios::Mean, ..view }),
+        });
+    }
+    views
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> Vec<Arm> {
+        vec![Arm::new("allod-gcc"), Arm::new("chez")]
+    }
+
+    #[test]
+    fn programs_and_compilers_are_told_apart() {
+        let (programs, arms) = choose(&["fib".into()], &two(), "chez").unwrap();
+        assert_eq!((programs.len(), programs[0].name, arms.len()), (1, "fib", 2));
+        let (programs, arms) = choose(&["allod-gcc".into()], &two(), "chez").unwrap();
+        assert_eq!((programs.len(), arms.len()), (CLASSICS.len(), 2), "and the baseline");
+        let unknown = choose(&["fip".into()], &two(), "chez").unwrap_err();
+        assert!(unknown.contains("did you mean fib?"), "{unknown}");
+        assert!(choose(&[], &two(), "guile").unwrap_err().contains("allod-gcc"));
+    }
+
+    #[test]
+    fn what_enters_continuations_again_is_in_no_other_mean() {
+        let programs: Vec<&Classic> = CLASSICS.iter().collect();
+        let arms = two();
+        let request = Request {
+            arms: &arms,
+            baseline: "chez",
+            programs: &programs,
+            rule: Rule::rounds(1),
+            seed: 1,
+            quick: true,
+            threshold: 0.01,
+            counting: false,
+        };
+        let views = views(&request);
+        let rows = |suite: &str| {
+            let view = views.iter().find(|v| v.suite == suite).unwrap();
+            view.rows.iter().map(|r| r.0.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(rows("scheme-continuations"), ["ctak", "fibc", "generator"]);
+        assert!(!rows("scheme").contains(&"ctak") && rows("scheme").contains(&"fib"));
+        let groups = ["allocation", "integers", "floats", "text"];
+        let grouped: Vec<_> = groups.map(|g| rows(&format!("scheme-{g}"))).concat();
+        assert_eq!(grouped, rows("scheme"), "each program is in one group");
+    }
+}

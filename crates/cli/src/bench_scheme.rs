@@ -1,0 +1,49 @@
+//! `allod bench scheme`.
+
+use crate::bench::{Measured, lines};
+use crate::common::{Failure, Progress};
+use crate::options::Options;
+use crate::output::legend_of;
+use allod_suites::scheme::{self, Request};
+
+/// Scheme: programs compiled by `allod scheme` and by other systems
+///
+/// Each program is compiled by every compiler that is installed, with all checks, and runs on them in turn, round
+/// after round, in an order drawn anew. The baseline is chez, or allod-gcc where there is no Chez Scheme.
+/// --quick runs smaller sizes. To choose, give names of programs, compilers, or both.
+#[derive(clap::Args)]
+pub struct Scheme {
+    #[command(flatten)]
+    pub options: Options,
+}
+
+/// A line for each program.
+pub fn list() -> String {
+    lines(&scheme::programs().collect::<Vec<_>>())
+}
+
+/// Runs what was chosen.
+pub fn measure(options: &Options, progress: &Progress) -> Measured {
+    let found = scheme::arms();
+    for why in &found.missing {
+        eprintln!("allod: {why}");
+    }
+    let has_chez = found.arms.iter().any(|arm| arm.name == "chez");
+    let usual = if has_chez { "chez" } else { "allod-gcc" };
+    let baseline = options.baseline.as_deref().unwrap_or(usual);
+    let (programs, arms) =
+        scheme::choose(&options.only, &found.arms, baseline).map_err(Failure::usage)?;
+    let request = Request {
+        arms: &arms,
+        baseline,
+        programs: &options.share(&programs)?,
+        rule: options.rule(10),
+        seed: options.seed(),
+        quick: options.quick,
+        threshold: options.threshold,
+        counting: options.instructions,
+    };
+    let report = scheme::run(&request, |step| progress.step(step))?;
+    let legend = legend_of(arms.iter().map(|a| (a.name.as_str(), a.origin.as_str())));
+    Ok((format!("{}\n{legend}", scheme::tables(&request, &report)), report))
+}
