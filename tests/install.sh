@@ -28,11 +28,27 @@ header_version() {
         gcc -E -P -I"$prefix/include" - | tail -n 1 | tr -d ' '
 }
 
-# The only names exported are the C library's, C++ operators', and ours.
-foreign_exports() {
-    nm -D --defined-only "$so" | awk '{print $3}' |
-        grep -vE '^(_Z(nw|na|dl|da)|__libc_|__posix_memalign$|allod_)' |
-        grep -vxE '(m|c|re|v|pv)alloc|reallocarray|c?free|free_sized|free_aligned_sized|memalign|aligned_alloc|posix_memalign|malloc_(usable_size|trim|stats|info)|mallinfo2?|mallopt|__register_atfork|unshare|setns|prctl|m(un)?lockall|setrlimit(64)?|prlimit(64)?|_exit|_Exit' || true
+# The names of the functions that programs may be linked to are those of crates/capi/exports: a name that is missing
+# breaks programs that were linked to an earlier version, and wants a new soname; a new one is added there.
+exports() {
+    nm -D --defined-only "$so" | awk '{print $3}' | LC_ALL=C sort | diff "$root/crates/capi/exports" -
+}
+
+# No file says in which folder it was built. (The command does: it looks there for what is not installed.)
+without_build_paths() {
+    ! strings -a "$prefix"/lib/liballod.so "$prefix"/lib/liballod.a | grep -F -e "$root" -e "${CARGO_HOME:-$HOME/.cargo}"
+}
+
+# Libraries and headers in folders of a distribution's choice: everything finds them.
+other_folders() {
+    local there=$work/other
+    (cd "$root" && ./install --prefix "$there" --libdir "$there/lib/x86_64-linux-gnu" --includedir "$there/include/sub") &&
+        [ -f "$there/lib/x86_64-linux-gnu/liballod.so.$version" ] &&
+        [ -f "$there/include/sub/allod/heap.h" ] &&
+        [ "$(PKG_CONFIG_PATH=$there/lib/x86_64-linux-gnu/pkgconfig pkg-config --variable=libdir allod)" = \
+            "$there/lib/x86_64-linux-gnu" ] &&
+        cmake_project "$there" &&
+        [ "$("$there/bin/allod" run -- sh -c 'echo allod')" = allod ]
 }
 
 cmake_project() {
@@ -111,14 +127,18 @@ check "pkg-config knows the version" same "$version" \
 check "the header names the library's version" same "$version" "$(header_version)"
 check "the soname carries the major version" same "liballod.so.${version%%.*}" "$(soname)"
 check "liballod.so needs the C library only" same "libc.so.6 " "$(needed)"
-check "liballod.so exports only names it promises" same "" "$(foreign_exports)"
+check "liballod.so exports the names it promises, and no others" exports
+check "the libraries do not say where they were built" without_build_paths
 check "CMake finds the package" cmake_project "$prefix"
 cp -a "$prefix" "$work/moved"
 check "CMake finds the package in a moved tree" cmake_project "$work/moved"
 check "the installed command runs programs" same allod "$("$prefix/bin/allod" run -- sh -c 'echo allod')"
 check "the program run by the command is on Allod" uses_allod sh sh -c :
 check "manual pages and completions are installed" pages_and_completions
+check "the licences are installed" test -s "$prefix/share/doc/allod/LICENSE-MIT" -a -s "$prefix/share/doc/allod/LICENSE-APACHE"
+check "libraries and headers go where they are told to" other_folders
 check "files can be staged for a package" staged_install
 check "install without a prefix is refused" refuses
 check "install with a relative prefix is refused" refuses --prefix here
+check "install with libraries outside the prefix is refused" refuses --prefix /x --libdir /y
 check "install with an unknown argument is refused" refuses --prefix /x --fast

@@ -32,7 +32,7 @@ fn part(name: &str) -> Result<PathBuf, String> {
 /// Says how to build it when it is not there.
 pub fn liballod() -> Result<PathBuf, String> {
     // The test programs of a build lie in `deps`, one folder below the library.
-    beside(&["", "deps", "..", "../lib"], "liballod.so").ok_or_else(|| {
+    beside(&["", "deps", "..", "../lib", "../lib/allod"], "liballod.so").ok_or_else(|| {
         "liballod.so is not beside this command; build both with `cargo build --release`".into()
     })
 }
