@@ -5,7 +5,7 @@
 //! `errno`. See ARCHITECTURE.md for a walk through `malloc` and `free`.
 //!
 //! The folders are layers; each uses only those before it, and `tests/layers.rs` reads the order here:
-//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `paths` → `face`.
+//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `sample` → `guard` → `paths` → `face`.
 //!
 //! ```
 //! let p = allod_heap::malloc(100);
@@ -20,11 +20,13 @@
 
 mod base;
 mod face;
+mod guard;
 mod heap;
 mod mail;
 mod map;
 mod paths;
 mod purge;
+mod sample;
 mod slab;
 mod source;
 mod thread;
@@ -32,7 +34,7 @@ mod thread;
 pub use base::class::{self, good_size};
 pub use base::{layout, settings};
 pub use face::first_class::Heap;
-pub use face::{page, process, span};
+pub use face::{page, process, sampling, span};
 pub use map::owner::{self, Owner, owner_of};
 pub use paths::fast;
 pub use purge::turn::{purge_all, purge_thread};
@@ -81,7 +83,7 @@ fn malloc_zeroed_slow(size: usize) -> *mut u8 {
         let new = large::alloc(size, 1);
         return cleared(new.block, size, new.clean);
     }
-    alloc::zeroed(Class::of(size), size)
+    alloc::zeroed(Class::of(size), size, 1)
 }
 
 /// Takes `size` bytes at a multiple of `align`, which must be a power of two. The block is the
@@ -112,7 +114,7 @@ pub fn aligned_alloc_zeroed(align: usize, size: usize) -> *mut u8 {
         return malloc_zeroed(size);
     }
     match Class::aligned(align, size) {
-        Some(class) => alloc::zeroed(class, size),
+        Some(class) => alloc::zeroed(class, size, align),
         None => {
             let new = large::alloc(size, align);
             cleared(new.block, size, new.clean)

@@ -6,7 +6,8 @@ use std::path::Path;
 
 /// Files of one folder that need one another: a heap is made of what the others keep for it, and they
 /// work on the heap. A new circle wants a better cut, not a new line here.
-const CIRCLES: &[&str] = &["heap/caches.rs heap/counters.rs heap/heap.rs heap/locked.rs"];
+const CIRCLES: &[&str] =
+    &["heap/caches.rs heap/counters.rs heap/drawn.rs heap/heap.rs heap/locked.rs"];
 
 /// A source file without its comments and literals.
 struct File {

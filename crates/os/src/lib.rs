@@ -14,6 +14,7 @@
 //! | [`barrier`] | memory barriers that cost one side nothing |
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |
+//! | [`stack`] | where a thread stands, and reading its stack |
 //! | [`shared`] | a file that two processes map |
 //! | [`env`](mod@env) | reading environment variables without allocating |
 #![no_std]
@@ -26,6 +27,7 @@ pub mod io;
 pub mod loader;
 pub mod lock;
 pub mod shared;
+pub mod stack;
 mod sync;
 pub mod thread;
 pub mod vm;

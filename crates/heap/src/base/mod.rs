@@ -7,9 +7,11 @@
 //! | `layout` | the unit and the window |
 //! | `class` | the table of size classes |
 //! | `list` | the intrusive list of spans |
+//! | `chance` | random numbers, and how long to wait for a sample |
 //! | `settings`, `knobs` | what the environment says |
 //! | `sync` | what the protocols between threads are made of, for loom to replace |
 
+pub mod chance;
 pub mod class;
 pub mod knobs;
 pub mod layout;

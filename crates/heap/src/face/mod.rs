@@ -10,6 +10,7 @@
 //! | `report` | the report for people |
 //! | `page` | the page of live counters |
 //! | `live` | finding that page and filling it, while somebody watches |
+//! | `sampling` | samples: guarded blocks |
 //! | `process` | load, exit, and system calls that concern the whole process |
 
 pub mod first_class;
@@ -17,5 +18,6 @@ pub mod live;
 pub mod page;
 pub mod process;
 pub mod report;
+pub mod sampling;
 pub mod span;
 pub mod stats;

@@ -53,6 +53,7 @@ impl SlowCounters {
 #[cfg(feature = "stats")]
 mod fast {
     use crate::base::class::{CLASSES, Class};
+    use crate::heap::drawn::class_of;
     use crate::heap::heap::Heap;
     use crate::map::bin::{Bin, heap_and_class};
 
@@ -84,7 +85,7 @@ mod fast {
     #[inline(always)]
     pub unsafe fn count_malloc(h: *mut Heap, bin: *const Bin) {
         // SAFETY: the caller's contract.
-        unsafe { (*h).counters.allocations[heap_and_class(bin).1.index()] += 1 };
+        unsafe { (*h).counters.allocations[class_of(h, bin).index()] += 1 };
     }
 
     /// Counts a free into a front cache.

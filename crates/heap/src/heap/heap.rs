@@ -6,6 +6,7 @@ use crate::base::layout::UNIT_SHIFT;
 use crate::base::layout::units_for;
 use crate::heap::caches::{CacheState, GROWTH_BUDGET};
 use crate::heap::counters::{FastCounters, SlowCounters};
+use crate::heap::drawn::{self, Drawn};
 use crate::heap::locked::Inside;
 use crate::heap::stirred::{Mark, Marked, Stirred};
 use crate::mail::inbox::Inbox;
@@ -20,7 +21,8 @@ use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+    AtomicPtr, AtomicU16, AtomicU32, AtomicUsize, Ordering::Acquire, Ordering::Relaxed,
+    Ordering::Release,
 };
 
 /// Who may use a heap, and how.
@@ -47,13 +49,15 @@ pub struct Heap {
     /// Front caches by class, and who holds them.
     pub bins: Bins,
     /// Byte offset of the bin for each request up to `SMALL_LIMIT`, by 16 bytes.
-    pub table: [u16; SMALL_ENTRIES],
+    pub table: [AtomicU16; SMALL_ENTRIES],
     /// Small distinct number of this heap, 0 for a static one. On a line that nobody writes.
     pub id: u32,
     /// Counters of the fast path; empty unless the feature `stats` is on.
     pub counters: FastCounters,
     /// Apart from the line that other threads read.
     pub(super) guarded: Guarded,
+    /// Where the table leads while samples are taken.
+    pub drawn: Drawn,
 }
 
 /// What is not for the fast path.
@@ -122,7 +126,7 @@ impl Heap {
         bins[0].bins[0].top = bottom.cast_mut().cast::<*mut u8>().wrapping_add(1);
         Heap {
             bins,
-            table: [0; SMALL_ENTRIES],
+            table: [const { AtomicU16::new(0) }; SMALL_ENTRIES],
             id: 0,
             counters: FastCounters::new(),
             guarded: Guarded {
@@ -147,6 +151,7 @@ impl Heap {
                 next: AtomicPtr::new(ptr::null_mut()),
                 next_idle: UnsafeCell::new(ptr::null_mut()),
             },
+            drawn: Drawn::none(),
         }
     }
 
@@ -172,6 +177,7 @@ impl Heap {
                 }
             }
             STIRRED.join(&*heap);
+            drawn::follow_alone(heap);
         }
         heap
     }
@@ -193,9 +199,8 @@ impl Heap {
             }
             inside.budget = GROWTH_BUDGET;
             (&raw mut (*h).guarded.mark).write(Mark::new());
-            for (i, entry) in (*h).table.iter_mut().enumerate() {
-                *entry = bin_offset(Class::of(i * 16)) as u16;
-            }
+            Drawn::prepare(h);
+            Drawn::send_malloc(h, false);
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::base::class::{CLASSES, Class};
 use crate::heap::caches::CacheState;
 use crate::heap::counters::{self, SlowCounters};
+use crate::heap::drawn::Drawn;
 use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::mail::parcel::Parcel;
 use crate::map::bin::{Bin, heap_and_class};
@@ -172,6 +173,31 @@ impl LockedHeap<'_> {
         }
     }
 
+    /// Adds blocks from the slabs to a front cache until it holds `want` or is full, below those that it holds.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change.
+    pub unsafe fn top_up(&mut self, class: Class, want: usize) {
+        let owner = self.owner();
+        // SAFETY: the heap is locked and its bins are the caller's; there is room up to the cache's end.
+        unsafe {
+            self.stir();
+            self.adapt_cache(class);
+            let cache = Heap::cache(self.heap, class);
+            let (first, len) = (cache.entries(), cache.len());
+            let add = want.min(cache.cap()).saturating_sub(len);
+            // Empty meanwhile, as for `flush`.
+            cache.set_len(0);
+            compiler_fence(SeqCst);
+            ptr::copy(first, first.add(add), len);
+            let got = self.inside().slabs.take(owner, class, first.add(add), add);
+            self.inside().slow.filled_bytes += (got * class.size()) as u64;
+            ptr::copy(first.add(add - got), first, got + len);
+            compiler_fence(SeqCst);
+            cache.set_len(len + got);
+        }
+    }
+
     /// Takes one block from the slabs, for a class without a front cache.
     unsafe fn take_one(&mut self, class: Class) -> *mut u8 {
         let owner = self.owner();
@@ -242,7 +268,7 @@ impl LockedHeap<'_> {
         own.then(|| unsafe { Cache::new(bin) })
     }
 
-    /// Returns all blocks in the front caches to their slabs.
+    /// Returns all blocks in the front caches, and those that were drawn from them, to their slabs.
     ///
     /// # Safety
     /// The heap's bins are the caller's to change.
@@ -250,6 +276,13 @@ impl LockedHeap<'_> {
         for class in Class::all() {
             // SAFETY: entries between base and top are blocks of this heap.
             unsafe {
+                loop {
+                    let drawn = Drawn::pop(self.heap, class);
+                    if drawn.is_null() {
+                        break;
+                    }
+                    self.give(&[drawn]);
+                }
                 let cache = Heap::cache(self.heap, class);
                 let len = cache.len();
                 cache.set_len(0);

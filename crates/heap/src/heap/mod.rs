@@ -23,11 +23,13 @@
 //! | `caches` | how large the front caches are |
 //! | `counters` | what is counted |
 //! | `post` | sending a parcel |
+//! | `drawn` | blocks that are handed out before the next sample is due |
 //! | `slot` | which heap a thread uses |
 //! | `stirred` | heaps that the purger has to look at |
 
 pub mod caches;
 pub mod counters;
+pub mod drawn;
 #[allow(clippy::module_inception)]
 pub mod heap;
 pub mod locked;

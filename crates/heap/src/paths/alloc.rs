@@ -1,11 +1,14 @@
 //! Allocation where the fast path has nothing.
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
+use crate::guard::blocks as guard;
 use crate::heap::counters;
+use crate::heap::drawn::Drawn;
 use crate::heap::heap::{Heap, Standing};
 use crate::heap::locked::LockedHeap;
 use crate::paths::large;
 use crate::purge::{hooks, policy, turn};
+use crate::sample::{self, due};
 use crate::source::SOURCE;
 use crate::thread::attach::{Here, elsewhere, here};
 use core::ptr;
@@ -19,12 +22,37 @@ pub fn malloc(size: usize) -> *mut u8 {
     if size > MEDIUM_LIMIT {
         return large::alloc(size, 1).block;
     }
-    malloc_class(Class::of(size))
+    malloc_class(Class::of(size), size, 1)
 }
 
-/// A block of a class, from the front cache if there is one.
+/// A block of a class, for `size` bytes at a multiple of `align`: from the front cache if there is one.
 #[inline]
-pub fn malloc_class(class: Class) -> *mut u8 {
+pub fn malloc_class(class: Class, size: usize, align: usize) -> *mut u8 {
+    if sample::is_on() {
+        return sampled(class, size, align).unwrap_or_else(|| drawn(class));
+    }
+    ordinary(class)
+}
+
+/// The block as a sample, where one is due.
+#[cold]
+fn sampled(class: Class, size: usize, align: usize) -> Option<*mut u8> {
+    let Here::Own(h) = here() else { return None };
+    // SAFETY: the heap is this thread's own.
+    unsafe { due::count(h, class) }.then(|| guard::alloc(size, align)).flatten()
+}
+
+/// A block that is no sample, and those after it until the next sample is due.
+fn drawn(class: Class) -> *mut u8 {
+    let block = ordinary(class);
+    if let Here::Own(h) = here() {
+        // SAFETY: the heap is this thread's own.
+        unsafe { due::draw(h, class) };
+    }
+    block
+}
+
+fn ordinary(class: Class) -> *mut u8 {
     match here() {
         // SAFETY: the heap is this thread's own.
         Here::Own(h) => unsafe {
@@ -123,6 +151,12 @@ unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
     hooks::prepare();
     // SAFETY: the caller's contract.
     unsafe {
+        // What was drawn for samples that are not taken any more.
+        let left = Drawn::pop(h, class);
+        if !left.is_null() {
+            counters::count_malloc(h, Heap::bin(h, class));
+            return left;
+        }
         // None in a signal handler that interrupted this very heap.
         let Some(locked) = Heap::enter(h) else { return malloc_elsewhere(class) };
         let block = refill_locked(locked, class);
@@ -152,13 +186,18 @@ fn malloc_elsewhere(class: Class) -> *mut u8 {
 
 /// A block of at most [`MEDIUM_LIMIT`] bytes of which every byte is zero.
 #[inline]
-pub fn zeroed(class: Class, size: usize) -> *mut u8 {
+pub fn zeroed(class: Class, size: usize, align: usize) -> *mut u8 {
+    if sample::is_on()
+        && let Some(block) = sampled(class, size, align)
+    {
+        return block;
+    }
     if class.size() >= ZERO_FROM
         && let Some(block) = zeroed_fresh(class)
     {
         return block;
     }
-    cleared(malloc_class(class), size, false)
+    cleared(ordinary(class), size, false)
 }
 
 /// A block from memory that is known to be zero.
@@ -190,7 +229,7 @@ pub fn cleared(block: *mut u8, size: usize, clean: bool) -> *mut u8 {
 #[inline(never)]
 pub fn aligned(align: usize, size: usize) -> *mut u8 {
     match Class::aligned(align, size) {
-        Some(class) => malloc_class(class),
+        Some(class) => malloc_class(class, size, align),
         None => large::alloc(size, align).block,
     }
 }
