@@ -49,9 +49,10 @@ unsafe impl GlobalAlloc for Allod {
     }
 }
 
-/// A library with Allod inside stays loaded when it is closed.
+/// A library with Allod inside stays loaded when it is closed. Stacks of samples are walked by unwind tables.
 extern "C" fn on_load() {
     heap::process::stay_loaded();
+    heap::sampling::walk_with(allod_unwind::walk, 0..0);
 }
 
 #[used]

@@ -2,7 +2,7 @@
 //!
 //! | feature | gives | for |
 //! | --- | --- | --- |
-//! | `heap` (default) | [`Allod`], [`Heap`], [`purge_all`], [`stats`] | any program |
+//! | `heap` (default) | [`Allod`], [`Heap`], [`purge_all`], [`stats`], [`sampling`] | any program |
 //! | `region` | `allod::region` | language runtimes, graph-shaped data |
 //! | `frame` | `allod::frame` | games, simulations, request loops |
 //! | `tokio` | an arena per task, a tower layer that gives each request one | servers |
@@ -35,7 +35,9 @@ mod global;
 mod heap;
 
 #[cfg(feature = "heap")]
-pub use allod_heap::{Owner, VERSION, good_size, owner_of, purge_all, purge_thread, stats};
+pub use allod_heap::{
+    Owner, VERSION, good_size, owner_of, purge_all, purge_thread, sampling, stats,
+};
 #[cfg(feature = "heap")]
 pub use global::Allod;
 #[cfg(feature = "heap")]

@@ -17,6 +17,7 @@
 //! | [`frame`] | the functions declared in `allod/frame.h` |
 //! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
 //! | [`region`] | the functions declared in `allod/region.h` |
+//! | [`sampling`] | how stacks are walked; the functions of `allod/heap.h` about samples |
 //! | [`words`] | how a message begins |
 //! | [`system`] | system calls that the heap must know of |
 //!
@@ -42,6 +43,7 @@ mod info;
 mod inspect;
 mod malloc;
 mod region;
+mod sampling;
 mod system;
 mod words;
 

@@ -9,7 +9,7 @@ use allod_suites::scheme::{self, Request};
 /// Scheme: programs compiled by `allod scheme` and by other systems
 ///
 /// Each program is compiled by every compiler that is installed, with all checks, and runs on them in turn, round
-/// after round, in an order drawn anew. The baseline is chez, or allod-gcc where there is no Chez Scheme.
+/// after round, in an order drawn at random. The baseline is chez, or allod-gcc where there is no Chez Scheme.
 /// --quick runs smaller sizes. To choose, give names of programs, compilers, or both.
 #[derive(clap::Args)]
 pub struct Scheme {
@@ -37,11 +37,8 @@ pub fn measure(options: &Options, progress: &Progress) -> Measured {
         arms: &arms,
         baseline,
         programs: &options.share(&programs)?,
-        rule: options.rule(10),
-        seed: options.seed(),
+        terms: options.terms(10),
         quick: options.quick,
-        threshold: options.threshold,
-        counting: options.instructions,
     };
     let report = scheme::run(&request, |step| progress.step(step))?;
     let legend = legend_of(arms.iter().map(|a| (a.name.as_str(), a.origin.as_str())));

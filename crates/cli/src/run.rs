@@ -31,6 +31,11 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = refresh)]
     #[arg(requires = "top")]
     every: Duration,
+    /// Put this share of its blocks on pages of their own, and report wrong accesses to them [default: none; 1/5000
+    /// without a share]
+    #[arg(long, value_name = "1/N", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "1/5000", value_parser = share)]
+    guard: Option<String>,
     /// The program and its arguments
     #[arg(value_hint = clap::ValueHint::CommandWithArguments)]
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
@@ -44,6 +49,15 @@ enum Whose {
     Program,
     /// Also those of the processes that it starts
     Children,
+}
+
+/// A share of blocks as the setting takes it.
+fn share(text: &str) -> Result<String, String> {
+    let of = text.strip_prefix("1/").and_then(|of| of.parse::<u32>().ok());
+    match of {
+        Some(of) if of > 0 => Ok(text.to_string()),
+        _ => Err("a share is 1/N, such as 1/5000".into()),
+    }
 }
 
 /// Becomes the program, or shows it; returns an exit code in the second case only.
@@ -62,6 +76,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         // The program gets this process's number.
         let one = if whose == Whose::Program { std::process::id() } else { 0 };
         command.env("ALLOD_STATS", "1").env("ALLOD_STATS_PROCESS", one.to_string());
+    }
+    if let Some(share) = &args.guard {
+        command.env("ALLOD_GUARD", share);
     }
     if args.top {
         return run_program(command, args.every);

@@ -5,7 +5,7 @@
 //! `errno`. See ARCHITECTURE.md for a walk through `malloc` and `free`.
 //!
 //! The folders are layers; each uses only those before it, and `tests/layers.rs` reads the order here:
-//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `paths` → `face`.
+//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `sample` → `guard` → `paths` → `face`.
 //!
 //! ```
 //! let p = allod_heap::malloc(100);
@@ -21,11 +21,13 @@
 
 mod base;
 mod face;
+mod guard;
 mod heap;
 mod mail;
 mod map;
 mod paths;
 mod purge;
+mod sample;
 mod slab;
 mod source;
 mod thread;
@@ -33,7 +35,7 @@ mod thread;
 pub use base::class::{self, good_size};
 pub use base::{layout, settings};
 pub use face::first_class::Heap;
-pub use face::{page, process, span};
+pub use face::{page, process, sampling, span};
 pub use map::misuse::{Handler, Misuse, Report, set_misuse_handler};
 pub use map::owner::{self, Owner, owner_of};
 #[cfg(feature = "hardened")]

@@ -11,7 +11,7 @@ const BEFORE: &str = "\
 
 Environment variables, read once when a program starts. They work alike for preloaded programs, for
 programs linked with Allod, and for Rust programs whose global allocator it is. `allod help settings` prints
-the same list.
+the same list. `ALLOD_GUARD` may be changed while the program runs ([guarding.md](guarding.md)).
 
 | variable | takes | without it | what it does |
 | --- | --- | --- | --- |

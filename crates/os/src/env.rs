@@ -38,3 +38,15 @@ pub fn is_privileged() -> bool {
     // SAFETY: asks for a number that the kernel gave at start.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
+
+/// A random number that the system gave the process at its start; 0 where it gave none.
+pub fn random_word() -> u64 {
+    // SAFETY: AT_RANDOM, where it is given, points to 16 random bytes of the process's own.
+    unsafe {
+        match libc::getauxval(libc::AT_RANDOM) as *const u64 {
+            words if words.is_null() => 0,
+            // The first half is the C library's.
+            words => words.add(1).read_unaligned(),
+        }
+    }
+}

@@ -15,6 +15,7 @@
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |
 //! | [`random`] | the system's randomness |
+//! | [`stack`] | where a thread stands, and reading its stack |
 //! | [`shared`] | a file that two processes map |
 //! | [`valgrind`] | requests to valgrind's tools |
 //! | [`env`](mod@env) | reading environment variables without allocating |
@@ -29,6 +30,7 @@ pub mod loader;
 pub mod lock;
 pub mod random;
 pub mod shared;
+pub mod stack;
 mod sync;
 pub mod thread;
 pub mod valgrind;

@@ -3,6 +3,7 @@
 //! Symbols are weak references, null where nobody defines them: programs without shared libraries and older
 //! C libraries, which have some of them in libraries of their own.
 
+use crate::vm::keeping_errno;
 use core::ffi::{CStr, c_void};
 
 /// The address of a weak symbol from the global offset table, null where nobody defines it.
@@ -90,6 +91,79 @@ pub fn next_function(name: &CStr) -> *mut c_void {
         let dlsym: Dlsym = core::mem::transmute(dlsym);
         dlsym(libc::RTLD_NEXT, name.as_ptr())
     }
+}
+
+weak_symbol! {
+    /// `_dl_find_object`, which glibc has from 2.35 on.
+    fn dl_find_object = "_dl_find_object"
+}
+
+/// A program or library that is loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    /// First byte of its mapping.
+    pub start: usize,
+    /// The end of it.
+    pub end: usize,
+    /// What is added to the addresses in its file.
+    pub base: usize,
+    /// Its tables for unwinding (`.eh_frame_hdr`).
+    pub tables: usize,
+    /// The path of its file; empty for the program itself.
+    pub path: &'static CStr,
+}
+
+/// glibc's `struct dl_find_object`.
+#[repr(C)]
+struct Found {
+    flags: u64,
+    start: usize,
+    end: usize,
+    link_map: *const LinkMap,
+    tables: usize,
+    reserved: [u64; 8],
+}
+
+/// The part of the linker's `struct link_map` that anybody may read.
+#[repr(C)]
+struct LinkMap {
+    base: usize,
+    path: *const libc::c_char,
+}
+
+/// The program or library whose code is at an address. Takes no lock, and may be asked in a signal handler.
+/// `None` where there is none, and where the C library is older than 2.35 or not glibc.
+///
+/// What it refers to stays while the code does.
+pub fn code_at(pc: usize) -> Option<Code> {
+    type Find = unsafe extern "C" fn(usize, *mut Found) -> libc::c_int;
+    let find = dl_find_object();
+    if find.is_null() {
+        return None;
+    }
+    // SAFETY: the address is that of the function with this signature, which fills in the answer when it
+    // returns 0. The program itself has no name, or an empty one.
+    unsafe {
+        let find: Find = core::mem::transmute(find);
+        let mut found: Found = core::mem::zeroed();
+        if find(pc, &mut found) != 0 || found.link_map.is_null() {
+            return None;
+        }
+        let LinkMap { base, path } = *found.link_map;
+        let path = if path.is_null() { c"" } else { CStr::from_ptr(path) };
+        Some(Code { start: found.start, end: found.end, base, tables: found.tables, path })
+    }
+}
+
+/// The path of the program, ending in a zero byte, as far as it fits into the buffer.
+pub fn program_path(buffer: &mut [u8]) -> &CStr {
+    let room = buffer.len() - 1;
+    // SAFETY: at most so many bytes are written.
+    let len = keeping_errno(|| unsafe {
+        libc::readlink(c"/proc/self/exe".as_ptr(), buffer.as_mut_ptr().cast(), room)
+    });
+    buffer[len.max(0) as usize] = 0;
+    CStr::from_bytes_until_nul(buffer).unwrap_or(c"")
 }
 
 /// Keeps the shared library that holds `code` loaded until the process ends, whatever is unloaded:

@@ -29,7 +29,7 @@ pub enum Refused {
 }
 
 /// Runs `f` and puts `errno` back as it was: allocation that succeeds in the end leaves it alone.
-pub(crate) fn keeping_errno<R>(f: impl FnOnce() -> R) -> R {
+pub fn keeping_errno<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: errno's address is always valid in the calling thread.
     unsafe {
         let errno = *libc::__errno_location();
@@ -277,6 +277,25 @@ pub unsafe fn renew(at: usize, len: usize) -> bool {
         libc::mmap(at as *mut _, len, rw, RESERVE_FLAGS | libc::MAP_FIXED, -1, 0)
     });
     p as usize == at
+}
+
+/// Allows reading and writing in whole pages. False when the system refuses: it has no memory for another mapping.
+///
+/// # Safety
+/// The pages are committed and the caller's.
+pub unsafe fn allow(at: usize, len: usize) -> bool {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: the caller owns the pages.
+    keeping_errno(|| unsafe { libc::mprotect(at as *mut _, len, access) == 0 })
+}
+
+/// Has every access to whole pages fault. False when the system refuses.
+///
+/// # Safety
+/// The pages are committed and the caller's, and nothing in them is in use.
+pub unsafe fn forbid(at: usize, len: usize) -> bool {
+    // SAFETY: the caller owns the pages.
+    keeping_errno(|| unsafe { libc::mprotect(at as *mut _, len, libc::PROT_NONE) == 0 })
 }
 
 /// Moves the pages of `from..from+len` to `to`, leaving zero pages behind, without copying.

@@ -15,7 +15,7 @@ pub use arms::{Found, arms};
 pub use tables::tables;
 
 use allod_lab::Step;
-use allod_lab::driver::{self, Plan, Rule};
+use allod_lab::driver::{self, Plan, Terms};
 use allod_lab::model::{Arm, Report, Workload, metric};
 use allod_lab::names;
 use allod_lab::views::{Against, Ratios, View};
@@ -39,16 +39,10 @@ pub struct Request<'a> {
     pub baseline: &'a str,
     /// The programs.
     pub programs: &'a [&'static Classic],
-    /// When a program has been measured often enough.
-    pub rule: Rule,
-    /// What the order of the arms is drawn from.
-    pub seed: u64,
+    /// How often, in which order, and by which clock.
+    pub terms: Terms,
     /// The size for a first look.
     pub quick: bool,
-    /// The smallest difference that counts, 0.01 for ±1 %.
-    pub threshold: f64,
-    /// Whether instructions are counted instead of time.
-    pub counting: bool,
 }
 
 /// The suite that a group's mean stands in, or the rows of the group that stands apart.
@@ -97,17 +91,15 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         baseline: request.baseline,
         apart: None,
         watched: metric::RUN,
-        rule: request.rule,
-        seed: request.seed,
-        counting: request.counting,
+        terms: request.terms,
     };
-    let mut report = Report::of(driver::run(&plan, progress)?, request.seed);
+    let mut report = Report::of(driver::run(&plan, progress)?, request.terms.seed);
     report.provenance.settings.insert("scheme quick".into(), request.quick.to_string());
     let against = Against {
         arms: &request.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
         baseline: request.baseline,
         apart: None,
-        threshold: request.threshold,
+        threshold: request.terms.threshold,
     };
     for view in views(request) {
         view.add_to(&mut report, against);
@@ -129,7 +121,7 @@ fn names_of(request: &Request, group: Option<Group>) -> Vec<&'static str> {
 fn views(request: &Request) -> Vec<View> {
     let all = names_of(request, None);
     let apart = names_of(request, Some(Group::Continuations));
-    if request.counting {
+    if request.terms.counting {
         let all = all.into_iter().chain(apart);
         return vec![View::new(INSTRUCTIONS, all, &metric::EXECUTED)];
     }
@@ -152,6 +144,7 @@ fn views(request: &Request) -> Vec<View> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use allod_lab::driver::Rule;
 
     fn two() -> Vec<Arm> {
         vec![Arm::new("allod-gcc"), Arm::new("chez")]
@@ -176,11 +169,8 @@ mod tests {
             arms: &arms,
             baseline: "chez",
             programs: &programs,
-            rule: Rule::rounds(1),
-            seed: 1,
+            terms: Terms { rule: Rule::rounds(1), seed: 1, threshold: 0.01, counting: false },
             quick: true,
-            threshold: 0.01,
-            counting: false,
         };
         let views = views(&request);
         let rows = |suite: &str| {

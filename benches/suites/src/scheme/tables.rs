@@ -20,7 +20,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         floor: None,
     };
     let apart = names_of(request, Some(Group::Continuations));
-    if request.counting {
+    if request.terms.counting {
         let workloads = all.workloads.iter().chain(&apart).copied().collect();
         let counted = SuiteTable { suite: INSTRUCTIONS, workloads, ..all };
         return format!(
@@ -43,7 +43,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
             report.rounds(),
             all.counts(),
             request.baseline,
-            request.threshold * 100.0,
+            request.terms.threshold * 100.0,
             all.ratios(),
             groups(request, report),
             all.memory()

@@ -136,6 +136,14 @@ typedef enum allod_purge_scope {
  * other scope. */
 size_t allod_purge(allod_purge_scope scope) ALLOD_NOEXCEPT;
 
+/* ---- Finding wrong accesses ---------------------------------------------------------------- */
+
+/* Has one of `one_in` blocks up to 56 KiB guarded from now on, in all threads: it lies on a page of its own, and an
+ * access out of its bounds or after it was freed is reported on standard error with the stacks that allocated
+ * and freed it, before the program's own handler of SIGSEGV runs. 0: none any more; those that are guarded stay
+ * so. Returns 0, or -1 with ENOMEM. As ALLOD_GUARD=1/ONE_IN; see docs/guarding.md. */
+int allod_guard(unsigned one_in) ALLOD_NOEXCEPT;
+
 /* ---- Statistics ---------------------------------------------------------------------------- */
 
 /* The state of the heap at one moment. Other threads go on meanwhile, so sums may be off by what they

@@ -10,9 +10,11 @@
 //! | `hardening` | the numbers that differ in the hardened build |
 //! | `list` | the intrusive list of spans |
 //! | `secret` | in the hardened build, keys and random numbers |
+//! | `chance` | random numbers, and how long to wait for a sample |
 //! | `settings`, `knobs` | what the environment says |
 //! | `sync` | what the protocols between threads are made of, for loom to replace |
 
+pub mod chance;
 pub mod class;
 #[cfg(feature = "hardened")]
 pub mod clear;

@@ -20,7 +20,17 @@ pub struct Setting {
     pub max: u32,
     /// What it does, for people.
     pub help: &'static str,
+    form: Form,
     value: AtomicU32,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy)]
+enum Form {
+    /// As a number.
+    Number,
+    /// As a share, 1/5000, which stands for 5000; or 0.
+    Share,
 }
 
 impl Setting {
@@ -31,7 +41,22 @@ impl Setting {
         max: u32,
         help: &'static str,
     ) -> Setting {
-        Setting { name, values, default, max, help, value: AtomicU32::new(default) }
+        let value = AtomicU32::new(default);
+        Setting { name, values, default, max, help, form: Form::Number, value }
+    }
+
+    const fn share(name: &'static str, values: &'static str, help: &'static str) -> Setting {
+        let value = AtomicU32::new(0);
+        Setting { name, values, default: 0, max: u32::MAX, help, form: Form::Share, value }
+    }
+
+    /// The value that a text stands for; `None` where the setting does not take it.
+    fn parse(&self, text: &str) -> Option<u32> {
+        let number = match self.form {
+            Form::Share if text != "0" => text.strip_prefix("1/").filter(|&n| n != "0")?,
+            _ => text,
+        };
+        number.parse().ok().filter(|&value| value <= self.max)
     }
 
     /// The value in force.
@@ -105,9 +130,26 @@ pub static ABORT: Setting = Setting::new(
     "end the process when a pointer is freed that cannot be; with 0 report it, ignore it and go on",
 );
 
+/// Of how many blocks one is guarded.
+pub static GUARD: Setting = Setting::share(
+    "ALLOD_GUARD",
+    "a share such as 1/5000, or 0",
+    "put this share of blocks up to 56 KiB on pages of their own, and report accesses out of their bounds or after \
+     they were freed",
+);
+
 /// Every setting.
-pub static TABLE: [&Setting; 8] =
-    [&STATS, &STATS_PROCESS, &PURGE_DELAY_MS, &BACKGROUND, &HUGEPAGES, &LIVE, &VERBOSE, &ABORT];
+pub static TABLE: [&Setting; 9] = [
+    &STATS,
+    &STATS_PROCESS,
+    &PURGE_DELAY_MS,
+    &BACKGROUND,
+    &HUGEPAGES,
+    &LIVE,
+    &VERBOSE,
+    &ABORT,
+    &GUARD,
+];
 
 static READ: AtomicBool = AtomicBool::new(false);
 
@@ -130,11 +172,11 @@ pub fn read() {
             );
             return;
         };
-        match text(value).parse::<u32>() {
+        match s.parse(text(value)) {
             // A program with rights of another user does not let that user switch checks off.
-            Ok(0) if s.name == ABORT.name && env::is_privileged() => {}
-            Ok(v) if v <= s.max => s.value.store(v, Relaxed),
-            _ => {
+            Some(0) if s.name == ABORT.name && env::is_privileged() => {}
+            Some(v) => s.value.store(v, Relaxed),
+            None => {
                 let _ = writeln!(
                     io::Fd::stderr(),
                     "allod: {}={} ignored; it takes {}",
@@ -153,6 +195,11 @@ pub fn read() {
             io::pid()
         );
     }
+}
+
+/// A number that is another one in every process, from the system's own randomness where it gives some.
+pub fn seed() -> u64 {
+    env::random_word() ^ clock::coarse_millis()
 }
 
 /// Milliseconds on the decay clock, modulo 2^32.

@@ -11,6 +11,7 @@
 //! | `page` | the page of live counters |
 //! | `live` | finding that page and filling it, while somebody watches |
 //! | `last_look` | what is looked at when the process ends |
+//! | `sampling` | samples: guarded blocks |
 //! | `process` | load, exit, and system calls that concern the whole process |
 
 pub mod first_class;
@@ -20,5 +21,6 @@ pub mod live;
 pub mod page;
 pub mod process;
 pub mod report;
+pub mod sampling;
 pub mod span;
 pub mod stats;

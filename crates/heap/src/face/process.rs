@@ -2,6 +2,7 @@
 
 use crate::base::settings;
 use crate::face::{last_look, live, report};
+use crate::guard::blocks as guard;
 use crate::purge::{fork, hooks, layers, policy};
 use crate::source::SOURCE;
 use allod_os::loader;
@@ -16,6 +17,7 @@ extern "C" fn on_load() {
     report::prepare();
     live::prepare();
     prepare();
+    guard::start();
 }
 
 /// Registers the heap's fork handlers and thread-exit hook, unless an earlier allocation has. Who registers

@@ -4,6 +4,7 @@ use crate::base::class::{CLASSES, Class};
 use crate::base::layout::UNIT_SHIFT;
 use crate::heap::counters::SlowCounters;
 use crate::heap::counting::counted;
+use crate::heap::drawn::Drawn;
 use crate::heap::heap::{Heap, Standing, each_heap};
 use crate::mail::parcel::POOL;
 use crate::map::bin::Bin;
@@ -199,6 +200,7 @@ impl Stats {
                 let bin = Heap::bin(h, class);
                 let top = AtomicPtr::from_ptr(&raw mut (*bin).top).load(Relaxed);
                 let cached = top.offset_from((*Bin::holder(bin)).base) as usize - 1;
+                let cached = cached + Drawn::len(Heap::drawn(h), class);
                 let sum = locked.inside().slabs.sum(class);
                 let in_use = (sum.blocks - sum.free).wrapping_sub(cached);
                 c.cached += cached;

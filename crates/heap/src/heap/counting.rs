@@ -3,7 +3,7 @@
 #[cfg(feature = "stats")]
 mod fast {
     use crate::base::class::Class;
-    use crate::heap::heap::Heap;
+    use crate::heap::heap::{DRAWN, Heap};
     use crate::map::bin::{Bin, heap_and_class};
 
     /// Counts an allocation from a front cache.
@@ -13,7 +13,15 @@ mod fast {
     #[inline(always)]
     pub unsafe fn count_malloc(h: *mut Heap, bin: *const Bin) {
         // SAFETY: the caller's contract.
-        unsafe { (*h).counters.allocations[heap_and_class(bin).1.index()] += 1 };
+        unsafe { (*h).counters.allocations[class_of(h, bin).index()] += 1 };
+    }
+
+    /// The class of one of a heap's bins, those of drawn blocks among them.
+    fn class_of(h: *const Heap, bin: *const Bin) -> Class {
+        match (bin as usize - h as usize).checked_sub(DRAWN) {
+            Some(offset) => Class::new(offset / size_of::<Bin>()),
+            None => heap_and_class(bin).1,
+        }
     }
 
     /// Counts a free into a front cache.

@@ -6,6 +6,7 @@ use crate::base::layout::UNIT_SHIFT;
 use crate::base::layout::units_for;
 use crate::heap::caches::GROWTH_BUDGET;
 use crate::heap::counters::FastCounters;
+use crate::heap::drawn::{self, Drawn};
 use crate::heap::inside::Inside;
 use crate::heap::quarantine::Quarantine;
 use crate::heap::stirred::{Mark, Marked, Stirred};
@@ -21,7 +22,8 @@ use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+    AtomicPtr, AtomicU16, AtomicU32, AtomicUsize, Ordering::Acquire, Ordering::Relaxed,
+    Ordering::Release,
 };
 
 /// Who may use a heap, and how.
@@ -48,13 +50,15 @@ pub struct Heap {
     /// Front caches by class, and who holds them.
     pub bins: Bins,
     /// Byte offset of the bin for each request up to `SMALL_LIMIT`, by 16 bytes.
-    pub table: [u16; SMALL_ENTRIES],
+    pub table: [AtomicU16; SMALL_ENTRIES],
     /// Small distinct number of this heap, 0 for a static one. On a line that nobody writes.
     pub id: u32,
     /// Counters of the fast path; empty unless the feature `stats` is on.
     pub counters: FastCounters,
     /// Apart from the line that other threads read.
     pub(super) guarded: Guarded,
+    /// Where the table leads while samples are taken.
+    pub drawn: Drawn,
 }
 
 /// What is not for the fast path.
@@ -83,6 +87,10 @@ pub struct Guarded {
     /// Next in the list of orphans or of retired heaps.
     pub next_idle: UnsafeCell<*mut Heap>,
 }
+
+/// Bytes from a heap to its drawn blocks, whose bins the table leads to as well.
+pub(super) const DRAWN: usize = core::mem::offset_of!(Heap, drawn);
+const _: () = assert!(DRAWN + Drawn::BINS <= u16::MAX as usize);
 
 /// Offsets of the stacks behind the `Heap`, in words, and the total.
 pub(super) struct Stacks {
@@ -125,7 +133,7 @@ impl Heap {
         bins[0].bins[0].top = bottom.cast_mut().cast::<*mut u8>().wrapping_add(1);
         Heap {
             bins,
-            table: [0; SMALL_ENTRIES],
+            table: [const { AtomicU16::new(0) }; SMALL_ENTRIES],
             id: 0,
             counters: FastCounters::new(),
             guarded: Guarded {
@@ -142,6 +150,7 @@ impl Heap {
                 next: AtomicPtr::new(ptr::null_mut()),
                 next_idle: UnsafeCell::new(ptr::null_mut()),
             },
+            drawn: Drawn::none(),
         }
     }
 
@@ -167,6 +176,7 @@ impl Heap {
                 }
             }
             STIRRED.join(&*heap);
+            drawn::follow(|on| Heap::send_malloc(heap, on));
         }
         heap
     }
@@ -188,9 +198,28 @@ impl Heap {
             }
             inside.budget = GROWTH_BUDGET;
             (&raw mut (*h).guarded.mark).write(Mark::new());
-            for (i, entry) in (*h).table.iter_mut().enumerate() {
-                *entry = bin_offset(Class::of(i * 16)) as u16;
-            }
+            Drawn::prepare(Heap::drawn(h));
+            Heap::send_malloc(h, false);
+        }
+    }
+
+    /// Blocks drawn from the front caches while samples are taken.
+    #[inline(always)]
+    pub fn drawn(h: *mut Heap) -> *mut Drawn {
+        h.wrapping_byte_add(DRAWN).cast()
+    }
+
+    /// Sends `malloc` to the drawn blocks, or back to the front caches. Any thread may: each entry of the table
+    /// is one word, and each way leads to a stack of the heap's.
+    ///
+    /// # Safety
+    /// `h` is a heap.
+    pub unsafe fn send_malloc(h: *mut Heap, to_drawn: bool) {
+        for i in 0..SMALL_ENTRIES {
+            let class = Class::of(i * 16);
+            let to = if to_drawn { DRAWN + Drawn::offset(class) } else { bin_offset(class) };
+            // SAFETY: heaps are never freed.
+            unsafe { (*h).table[i].store(to as u16, Relaxed) };
         }
     }
 

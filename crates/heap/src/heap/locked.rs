@@ -1,6 +1,7 @@
 //! A heap whose lock is held: the value that stands for it, and blocks that go back to their slabs.
 
 use crate::base::class::Class;
+use crate::heap::drawn::Drawn;
 use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::heap::inside::Inside;
 use crate::map::bin::{Bin, heap_and_class};
@@ -131,7 +132,7 @@ impl LockedHeap<'_> {
         own.then(|| unsafe { Cache::new(bin) })
     }
 
-    /// Returns all blocks in the front caches to their slabs.
+    /// Returns all blocks in the front caches, and those that were drawn from them, to their slabs.
     ///
     /// # Safety
     /// The heap's bins are the caller's to change.
@@ -139,6 +140,13 @@ impl LockedHeap<'_> {
         for class in Class::all() {
             // SAFETY: entries between base and top are blocks of this heap.
             unsafe {
+                loop {
+                    let drawn = Drawn::pop(Heap::drawn(self.heap), class);
+                    if drawn.is_null() {
+                        break;
+                    }
+                    self.give(&[drawn]);
+                }
                 let cache = Heap::cache(self.heap, class);
                 let len = cache.len();
                 cache.set_len(0);

@@ -20,9 +20,11 @@
 //! | `caches` | how the front caches have been used |
 //! | `quarantine`, `held` | in the hardened build, blocks that were freed and wait |
 //! | `counters` | what is counted |
+//! | `drawn` | blocks that are handed out before the next sample is due |
 //! | `inside` | what the lock guards |
 //! | `heap` | the heap itself, and the list of all heaps |
 //! | `counting` | counting on the fast paths |
+//! | `drawing` | sending `malloc` to drawn blocks, and drawing them |
 //! | `locked` | the lock held |
 //! | `unpack` | with the lock held: mail |
 //! | `resize` | with the lock held: how large the front caches are |
@@ -34,6 +36,8 @@
 pub mod caches;
 pub mod counters;
 pub mod counting;
+pub mod drawing;
+pub mod drawn;
 #[allow(clippy::module_inception)]
 pub mod heap;
 #[cfg(feature = "hardened")]

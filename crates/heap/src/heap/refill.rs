@@ -58,6 +58,31 @@ impl LockedHeap<'_> {
         }
     }
 
+    /// Adds blocks from the slabs to a front cache until it holds `want` or is full, below those that it holds.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change.
+    pub unsafe fn top_up(&mut self, class: Class, want: usize) {
+        let owner = self.owner();
+        // SAFETY: the heap is locked and its bins are the caller's; there is room up to the cache's end.
+        unsafe {
+            self.stir();
+            self.adapt_cache(class);
+            let cache = Heap::cache(self.heap(), class);
+            let (first, len) = (cache.entries(), cache.len());
+            let add = want.min(cache.cap()).saturating_sub(len);
+            // Empty meanwhile, as for `flush`.
+            cache.set_len(0);
+            compiler_fence(SeqCst);
+            ptr::copy(first, first.add(add), len);
+            let got = self.inside().slabs.take(owner, class, first.add(add), add);
+            self.inside().slow.filled_bytes += (got * class.size()) as u64;
+            ptr::copy(first.add(add - got), first, got + len);
+            compiler_fence(SeqCst);
+            cache.set_len(len + got);
+        }
+    }
+
     /// Takes one block from the slabs, for a class without a front cache.
     unsafe fn take_one(&mut self, class: Class) -> *mut u8 {
         let owner = self.owner();

@@ -118,8 +118,22 @@ pub fn owner_of(p: *const u8) -> Owner {
             },
             Kind::Region => Owner::Region { owner: (*span).owner.load(Relaxed) as usize },
             Kind::Frame => Owner::Frame { owner: (*span).owner.load(Relaxed) as usize },
+            Kind::Guarded => guarded(span, p as usize),
             Kind::Internal => Owner::Internal,
             Kind::Free => Owner::Free,
+        }
+    }
+}
+
+unsafe fn guarded(span: *mut Span, p: usize) -> Owner {
+    // SAFETY: a slot's record, see `owner_of`.
+    unsafe {
+        let (start, size) = ((*span).start, (*Span::large(span)).bytes);
+        match p.wrapping_sub(start) {
+            offset if offset < size.max(1) => {
+                Owner::Block { start, size, offset, in_use: (*span).is_live(), heap: 0 }
+            }
+            _ => Owner::Internal,
         }
     }
 }

@@ -35,11 +35,13 @@ pub enum Kind {
     Region = 4,
     /// A frame arena's chunk; `owner` is the frame layer's.
     Frame = 5,
+    /// A slot for a guarded block; `owner` is not null while the block is live.
+    Guarded = 6,
 }
 
 impl Kind {
     /// Number of kinds.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
 
     fn from_u8(x: u8) -> Kind {
         match x {
@@ -48,6 +50,7 @@ impl Kind {
             3 => Kind::Internal,
             4 => Kind::Region,
             5 => Kind::Frame,
+            6 => Kind::Guarded,
             _ => Kind::Free,
         }
     }
@@ -197,6 +200,11 @@ impl Span {
     pub fn claim(&self, kind: Kind) -> bool {
         let (from, to) = (kind as u8, Kind::Free as u8);
         self.kind.compare_exchange(from, to, AcqRel, Relaxed).is_ok()
+    }
+
+    /// True while the guarded block in a slot is live.
+    pub fn is_live(&self) -> bool {
+        !self.owner.load(Relaxed).is_null()
     }
 
     /// The view of a slab.

@@ -1,11 +1,14 @@
 //! Allocation where the fast path has nothing.
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
+use crate::guard::blocks as guard;
 use crate::heap::counting;
+use crate::heap::drawn::Drawn;
 use crate::heap::heap::{Heap, Standing};
 use crate::heap::locked::LockedHeap;
 use crate::paths::large;
 use crate::purge::{hooks, policy, turn};
+use crate::sample::{self, due};
 use crate::source::SOURCE;
 use crate::thread::attach::{Here, elsewhere, here};
 use core::ptr;
@@ -16,12 +19,39 @@ pub fn malloc(size: usize) -> *mut u8 {
     if size > MEDIUM_LIMIT {
         return large::alloc(size, 1).block;
     }
-    malloc_class(Class::of(size))
+    malloc_class(Class::of(size), size, 1)
 }
 
-/// A block of a class, from the front cache if there is one.
+/// A block of a class, for `size` bytes at a multiple of `align`: from the front cache if there is one.
 #[inline]
-pub fn malloc_class(class: Class) -> *mut u8 {
+pub fn malloc_class(class: Class, size: usize, align: usize) -> *mut u8 {
+    if sample::is_on() {
+        return sampled(class, size, align).unwrap_or_else(|| drawn(class));
+    }
+    ordinary(class)
+}
+
+/// The block as a sample, where one is due.
+#[cold]
+pub(super) fn sampled(class: Class, size: usize, align: usize) -> Option<*mut u8> {
+    let Here::Own(h) = here() else { return None };
+    // SAFETY: the heap is this thread's own.
+    unsafe { due::count(h, class) }.then(|| guard::alloc(size, align)).flatten()
+}
+
+/// A block that is no sample, and those after it until the next sample is due.
+fn drawn(class: Class) -> *mut u8 {
+    let block = ordinary(class);
+    if let Here::Own(h) = here() {
+        // SAFETY: the heap is this thread's own.
+        unsafe { due::draw(h, class) };
+    }
+    block
+}
+
+/// A block of a class that is no sample.
+#[inline]
+pub fn ordinary(class: Class) -> *mut u8 {
     match here() {
         // SAFETY: the heap is this thread's own.
         Here::Own(h) => unsafe {
@@ -120,6 +150,12 @@ unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
     hooks::prepare();
     // SAFETY: the caller's contract.
     unsafe {
+        // What was drawn for samples that are not taken any more.
+        let left = Drawn::pop(Heap::drawn(h), class);
+        if !left.is_null() {
+            counting::count_malloc(h, Heap::bin(h, class));
+            return left;
+        }
         // None in a signal handler that interrupted this very heap.
         let Some(locked) = Heap::enter(h) else { return malloc_elsewhere(class) };
         let block = refill_locked(locked, class);

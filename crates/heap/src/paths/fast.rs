@@ -24,9 +24,7 @@ pub fn malloc_or(size: usize, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
         // entry for every 16 bytes up to the limit; the bin it names has a null word at the bottom,
         // and `top` lies above it. Bins of the thread's own heap change on this thread only.
         unsafe {
-            let entry = (&raw const (*h).table).cast::<u16>().add((size + 15) >> 4);
-            debug_assert!((size + 15) >> 4 < SMALL_ENTRIES);
-            let bin = h.cast::<u8>().add(*entry as usize).cast::<Bin>();
+            let bin = bin_for(h, size);
             let top = (*bin).top;
             let block = *top.sub(1);
             if !block.is_null() {
@@ -78,8 +76,7 @@ pub unsafe fn free_sized_or(p: *mut u8, size: usize, other: impl Fn(*mut u8)) {
     // SAFETY: as in `malloc_or` and `free_or`. The bins of the static heaps are in no map word.
     unsafe {
         let h = slot::get();
-        let entry = (&raw const (*h).table).cast::<u16>().add((size + 15) >> 4);
-        let own = h.cast::<u8>().add(*entry as usize).cast::<Bin>();
+        let own = bin_for(h, size);
         if bin_of(p) != Some(own) {
             return other(p);
         }
@@ -90,6 +87,49 @@ pub unsafe fn free_sized_or(p: *mut u8, size: usize, other: impl Fn(*mut u8)) {
         *top = p;
         raise_top(own);
         counting::count_free(own);
+    }
+}
+
+/// The bin that the heap's table names for a small size, its offset extended as it is loaded, which no compiler
+/// does for an atomic load.
+///
+/// # Safety
+/// `h` is what a thread's slot holds, `size` at most [`SMALL_LIMIT`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn bin_for(h: *mut Heap, size: usize) -> *mut Bin {
+    let entry = (size + 15) >> 4;
+    debug_assert!(entry < SMALL_ENTRIES);
+    let offset: usize;
+    // SAFETY: the assembly reads an entry of the table, one aligned word, as a relaxed atomic load would. The
+    // offset is that of a bin in the heap.
+    unsafe {
+        core::arch::asm!(
+            "movzx {offset:e}, word ptr [{h} + 2 * {entry} + {table}]",
+            offset = out(reg) offset,
+            h = in(reg) h,
+            entry = in(reg) entry,
+            table = const core::mem::offset_of!(Heap, table),
+            options(readonly, nostack, preserves_flags),
+        );
+        h.cast::<u8>().add(offset).cast()
+    }
+}
+
+/// The bin that the heap's table names for a small size.
+///
+/// # Safety
+/// `h` is what a thread's slot holds, `size` at most [`SMALL_LIMIT`].
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn bin_for(h: *mut Heap, size: usize) -> *mut Bin {
+    let entry = (size + 15) >> 4;
+    debug_assert!(entry < SMALL_ENTRIES);
+    // SAFETY: the caller's contract. The offset is that of a bin in the heap.
+    unsafe {
+        let table = (&raw const (*h).table).cast::<core::sync::atomic::AtomicU16>();
+        let offset = (*table.add(entry)).load(core::sync::atomic::Ordering::Relaxed);
+        h.cast::<u8>().add(offset as usize).cast()
     }
 }
 

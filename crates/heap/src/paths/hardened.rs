@@ -67,7 +67,7 @@ pub fn aligned(align: usize, size: usize) -> *mut u8 {
     }
     match Class::aligned(align, size.saturating_add(1)) {
         // SAFETY: a new block of that class, or null.
-        Some(class) => unsafe { hand_out(alloc::malloc_class(class), class.usable(), size) },
+        Some(class) => unsafe { hand_out(alloc::ordinary(class), class.usable(), size) },
         None => large::alloc(size, align).block,
     }
 }

@@ -51,7 +51,7 @@ fn zeroed_slow(size: usize) -> *mut u8 {
         let new = large::alloc(size, 1);
         return cleared(new.block, size, new.clean);
     }
-    zeroed::block(Class::of(size), size)
+    zeroed::block(Class::of(size), size, 1)
 }
 
 /// A block at a multiple of `align`, a power of two.
@@ -67,7 +67,7 @@ pub fn aligned(align: usize, size: usize) -> *mut u8 {
 #[inline(never)]
 fn aligned_more(align: usize, size: usize) -> *mut u8 {
     match Class::aligned(align, size) {
-        Some(class) => alloc::malloc_class(class),
+        Some(class) => alloc::malloc_class(class, size, align),
         None => large::alloc(size, align).block,
     }
 }
@@ -79,7 +79,7 @@ pub fn aligned_zeroed(align: usize, size: usize) -> *mut u8 {
         return zeroed(size);
     }
     match Class::aligned(align, size) {
-        Some(class) => zeroed::block(class, size),
+        Some(class) => zeroed::block(class, size, align),
         None => {
             let new = large::alloc(size, align);
             cleared(new.block, size, new.clean)

@@ -1,6 +1,7 @@
 //! `free` where the fast path has nothing.
 
 use crate::base::class::Class;
+use crate::guard::blocks as guard;
 use crate::heap::counting;
 use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::heap::post;
@@ -63,6 +64,8 @@ fn free_outside_slabs(bin: *mut Bin, p: *mut u8) {
     match MAP.span_of_bin(bin) {
         // SAFETY: the records of entered spans are valid.
         Some(span) if unsafe { (*span).kind() } == Kind::Large => unsafe { large::free(span, p) },
+        // SAFETY: as above.
+        Some(span) if unsafe { (*span).kind() } == Kind::Guarded => guard::free(p),
         None if bin == FREE.entry() => misuse("free", p, Misuse::DoubleFree),
         _ => misuse("free", p, Misuse::NotABlock),
     }

@@ -2,6 +2,7 @@
 
 use crate::base::class::Class;
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN};
+use crate::guard::blocks as guard;
 use crate::map::far::FAR;
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::owner::usable_in_large;
@@ -16,7 +17,12 @@ unsafe fn block_at(p: *mut u8) -> Option<*mut Span> {
     // SAFETY: map entries point to bins, records of entered spans are valid.
     unsafe {
         if let Some(span) = MAP.span_of_bin(bin) {
-            return ((*span).kind() == Kind::Large && (*span).start == p as usize).then_some(span);
+            let is_block = match (*span).kind() {
+                Kind::Large => true,
+                Kind::Guarded => (*span).is_live(),
+                _ => false,
+            };
+            return (is_block && (*span).start == p as usize).then_some(span);
         }
         let span = MAP.is_front_cache(bin).then(|| Span::of_block(p))?;
         let slab = &*Span::slab(span);
@@ -30,6 +36,7 @@ unsafe fn usable_in(span: *mut Span) -> usize {
     unsafe {
         match (*span).kind() {
             Kind::Large => usable_in_large(span),
+            Kind::Guarded => (*Span::large(span)).bytes,
             _ => Class::new((*Span::slab(span)).class as usize).usable(),
         }
     }
@@ -44,6 +51,9 @@ fn usable_in_far(p: *mut u8) -> usize {
 unsafe fn realloc_far(p: *mut u8, size: usize, alloc: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
     let usable = usable_in_far(p);
     if usable == 0 {
+        if guard::report_if_guarded("realloc", p) {
+            return ptr::null_mut();
+        }
         misuse("realloc", p, Misuse::NotABlock);
         return ptr::null_mut();
     }
@@ -98,13 +108,14 @@ pub unsafe fn realloc(
         let Some(span) = block_at(p) else { return realloc_far(p, size, alloc) };
         let usable = usable_in(span);
         let large = (*span).kind() == Kind::Large;
-        if !large && size <= usable && size > usable / 2 && (p as usize).is_multiple_of(align) {
+        let slab = (*span).kind() == Kind::Slab;
+        if slab && size <= usable && size > usable / 2 && (p as usize).is_multiple_of(align) {
             return p;
         }
         if size > MAX_SIZE {
             return ptr::null_mut();
         }
-        if (large || size > large::GROWING_FROM) && align <= MIN_ALIGN {
+        if (large || slab && size > large::GROWING_FROM) && align <= MIN_ALIGN {
             let q = large::realloc(span, p, size, usable);
             if !q.is_null() {
                 if q != p {

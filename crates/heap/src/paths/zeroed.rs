@@ -3,22 +3,29 @@
 use crate::base::class::Class;
 use crate::heap::counting;
 use crate::heap::heap::Heap;
-use crate::paths::alloc::malloc_class;
+use crate::paths::alloc::{ordinary, sampled};
+use crate::sample;
 use crate::thread::attach::{Here, here};
 use core::ptr;
 
 /// Zeroed blocks from this size on are looked for where memory is known to be zero.
 const ZERO_FROM: usize = 16 * 1024;
 
-/// A block of at most [`MEDIUM_LIMIT`](crate::base::class::MEDIUM_LIMIT) bytes of which every byte is zero.
+/// A block of at most [`MEDIUM_LIMIT`](crate::base::class::MEDIUM_LIMIT) bytes, at a multiple of `align`, of which
+/// every byte is zero.
 #[inline]
-pub fn block(class: Class, size: usize) -> *mut u8 {
+pub fn block(class: Class, size: usize, align: usize) -> *mut u8 {
+    if sample::is_on()
+        && let Some(block) = sampled(class, size, align)
+    {
+        return block;
+    }
     if class.size() >= ZERO_FROM
         && let Some(block) = zeroed_fresh(class)
     {
         return block;
     }
-    cleared(malloc_class(class), size, false)
+    cleared(ordinary(class), size, false)
 }
 
 /// A block from memory that is known to be zero.

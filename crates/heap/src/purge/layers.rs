@@ -22,7 +22,7 @@ pub struct AroundFork {
 pub static COMING: Lock = Lock::new();
 
 /// More than there are.
-const MOST: usize = 4;
+const MOST: usize = 6;
 static LAYERS: [AtomicPtr<AroundFork>; MOST] = [const { AtomicPtr::new(ptr::null_mut()) }; MOST];
 
 /// Has a layer take part in all forks. Again for the same one, it does nothing.
