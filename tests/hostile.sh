@@ -85,7 +85,7 @@ check "perl runs on the hardened heap" on_hardened perl -e \
     'my %h = map { $_ => "x" x 100 } 1 .. 50_000; print scalar(keys %h), "\n"'
 check "a C++ compiler runs on the hardened heap" on_hardened g++ -O2 -c -o /dev/null -x c++ \
     "$root/tests/hostile/attacks.cc"
-for program in stress thread_exit fork short_threads mixed_sizes malloc_semantics alignment libc_users; do
+for program in stress thread_exit short_threads mixed_sizes malloc_semantics alignment libc_users; do
     gcc -std=c11 -O1 -g -fno-builtin -pthread -o "$work/$program" "$root/tests/c/$program.c" -ldl \
         -Wl,-z,dynamic-undefined-weak
     check "$program runs on the hardened heap" on_hardened timeout 120 "$work/$program"
