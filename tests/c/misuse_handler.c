@@ -1,4 +1,5 @@
 /* A program's own handler is told of misuse and goes on. modes: shared archive static */
+#define _GNU_SOURCE
 #include "check.h"
 #include <allod/heap.h>
 #include <setjmp.h>

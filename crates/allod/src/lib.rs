@@ -11,6 +11,7 @@
 //! | `tracing`, `tracy` | frames as spans and events; as marks, plots and zones | profiles |
 //! | `canaries`, `asan`, `valgrind` | overruns and late uses of frame memory are found | debugging |
 //! | `stats` | counts of allocations and frees by size class, of frames by thread | reports |
+//! | `hardened` | misuse of memory ends the process: docs/security.md | programs that are attacked |
 //! | `nightly` | frames for the standard library's own `Vec::new_in` and such | nightly compilers |
 //! | `knobs` | `ALLOD_BAND_B0=0` … `ALLOD_BAND_B7=0` | experiments |
 //!
@@ -36,7 +37,8 @@ mod heap;
 
 #[cfg(feature = "heap")]
 pub use allod_heap::{
-    Owner, VERSION, good_size, owner_of, purge_all, purge_thread, sampling, stats,
+    Misuse, Owner, Report, VERSION, good_size, owner_of, purge_all, purge_thread, sampling,
+    set_misuse_handler, stats,
 };
 #[cfg(feature = "heap")]
 pub use global::Allod;

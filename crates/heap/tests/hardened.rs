@@ -135,7 +135,8 @@ fn room_ends_where_the_block_does() {
 
 #[test]
 fn blocks_keep_their_contents_when_they_are_resized() {
-    let sizes = [10, 20, 5000, 30, 200_000, 200_001, 900_000, 100, 1];
+    let sizes =
+        [10, 20, 5000, 30, 200_000, 200_001, 900_000, 3_000_001, 8_000_100, 8_000_101, 100, 1];
     let mut p = heap::malloc(1);
     let mut kept = 1;
     // SAFETY: live blocks of the sizes asked for.

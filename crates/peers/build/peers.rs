@@ -8,28 +8,34 @@ use std::path::PathBuf;
 type Build = fn() -> Option<(String, PathBuf)>;
 
 /// The features, the names of what they build, and how. Where two have one name, the newer is first.
-pub const ALL: [(&str, &str, Build); 5] = [
+pub const ALL: [(&str, &str, Build); 7] = [
     ("mimalloc", "mimalloc", mimalloc),
     ("mimalloc2", "mimalloc", mimalloc2),
     ("snmalloc", "snmalloc", snmalloc),
     ("jemalloc", "jemalloc", jemalloc),
     ("rpmalloc", "rpmalloc", rpmalloc),
+    ("mimalloc_secure", "mimalloc-secure", mimalloc_secure),
+    ("snmalloc_checks", "snmalloc-checks", snmalloc_checks),
 ];
 
-/// mimalloc 3, with what its CMakeLists.txt finds on Linux and chooses by default.
+/// What mimalloc 3's CMakeLists.txt finds on Linux and chooses by default.
+const MIMALLOC: [&str; 6] = [
+    "-DMI_STATS=1",
+    "-DMI_PROFILE=1",
+    "-DMI_GUARDED=0",
+    "-DMI_DEFAULT_ALLOW_THP=2",
+    "-DMI_HAS_UNISTDH=1",
+    "-DMI_HAS_EXECINFOH=1",
+];
+
 fn mimalloc() -> Option<(String, PathBuf)> {
-    build_mimalloc(
-        "mimalloc3",
-        "mimalloc",
-        &[
-            "-DMI_STATS=1",
-            "-DMI_PROFILE=1",
-            "-DMI_GUARDED=0",
-            "-DMI_DEFAULT_ALLOW_THP=2",
-            "-DMI_HAS_UNISTDH=1",
-            "-DMI_HAS_EXECINFOH=1",
-        ],
-    )
+    build_mimalloc("mimalloc3", "mimalloc", &MIMALLOC)
+}
+
+/// The same with all its defences, as with `MI_SECURE=ON`.
+fn mimalloc_secure() -> Option<(String, PathBuf)> {
+    let options = [&MIMALLOC[..], &["-DMI_SECURE=4"]].concat();
+    build_mimalloc("mimalloc3", "mimalloc-secure", &options)
 }
 
 fn mimalloc2() -> Option<(String, PathBuf)> {
@@ -57,9 +63,19 @@ fn build_mimalloc(folder: &str, name: &str, defaults: &[&str]) -> Option<(String
 
 /// As snmalloc's CMakeLists.txt builds `snmallocshim` in release mode.
 fn snmalloc() -> Option<(String, PathBuf)> {
+    build_snmalloc("snmalloc", &["malloc.cc", "new.cc"], &[])
+}
+
+/// As it builds `snmallocshim-checks`, whose `memcpy` knows where blocks end.
+fn snmalloc_checks() -> Option<(String, PathBuf)> {
+    let sources = ["malloc.cc", "new.cc", "memcpy.cc"];
+    build_snmalloc("snmalloc-checks", &sources, &["-DSNMALLOC_CHECK_CLIENT"])
+}
+
+fn build_snmalloc(name: &str, sources: &[&str], options: &[&str]) -> Option<(String, PathBuf)> {
     let dir = package("snmalloc-sys");
     let source = dir.join("upstream/src/snmalloc/override");
-    let (mut cxx, library) = compiler("snmalloc", true);
+    let (mut cxx, library) = compiler(name, true);
     if var("CARGO_CFG_TARGET_ARCH").is_ok_and(|a| a == "x86_64") {
         cxx.args(["-mcx16", "-mprfchw"]);
     }
@@ -73,7 +89,8 @@ fn snmalloc() -> Option<(String, PathBuf)> {
         .arg("-DSNMALLOC_EXPORT=__attribute__((visibility(\"default\")))")
         .arg("-I")
         .arg(dir.join("upstream/src"))
-        .args([source.join("malloc.cc"), source.join("new.cc")])
+        .args(options)
+        .args(sources.iter().map(|file| source.join(file)))
         .arg("-latomic");
     run(cxx);
     Some((package_version(&dir), library))

@@ -2,7 +2,8 @@
 //!
 //! They are built from the sources in their registry crates, by their authors' own release settings,
 //! with `malloc` overridden and without hardening, debugging or statistics. mimalloc 3 is always
-//! there; the features `mimalloc2`, `snmalloc`, `jemalloc` and `rpmalloc` (together: `all`) add the others.
+//! there; the features `mimalloc2`, `snmalloc`, `jemalloc` and `rpmalloc` (together: `all`) add the others,
+//! `mimalloc-secure` and `snmalloc-checks` (together: `secure`) what their authors offer as hardened builds.
 //!
 //! ```
 //! let mimalloc = allod_peers::built().into_iter().find(|p| p.name == "mimalloc").unwrap();
@@ -45,6 +46,8 @@ mod tests {
             ("mimalloc", "2.", cfg!(feature = "mimalloc2")),
             ("snmalloc", "", cfg!(feature = "snmalloc")),
             ("rpmalloc", "", cfg!(feature = "rpmalloc")),
+            ("mimalloc-secure", "3.", cfg!(feature = "mimalloc-secure")),
+            ("snmalloc-checks", "", cfg!(feature = "snmalloc-checks")),
         ] {
             let found = peers.iter().any(|p| p.name == name && p.version.starts_with(version));
             assert_eq!(found, enabled, "{name} {version} in {peers:?}");

@@ -1,14 +1,17 @@
-//! The last look, when the process ends: blocks that wait in the front caches of the thread that ends it go back to
-//! their slabs, which know the blocks that were freed twice, and the pointers that are none.
+//! The last look, when the process ends: blocks that wait in the front caches of the thread that ends it, and those
+//! that it has not sent to their owners yet, go back to their slabs, which know the blocks that were freed twice,
+//! and the pointers that are none.
 
 use crate::heap::heap::Heap;
 use crate::heap::slot::own;
+use crate::thread::attach::send_all;
 
 /// Looks, and reports what is found.
 pub fn look() {
     let Some(h) = own() else { return };
     // SAFETY: the heap is this thread's own.
     unsafe {
+        send_all(h);
         if let Some(mut locked) = Heap::enter(h) {
             locked.empty_caches();
         }

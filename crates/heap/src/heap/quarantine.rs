@@ -1,6 +1,6 @@
 //! The quarantine of a thread, in the hardened build: blocks that were freed, and are not handed out yet.
 //!
-//! A queue of at most 2,048 blocks and 8 MiB. A block that comes in takes the place of one in the younger half,
+//! A queue of at most 2,048 blocks and 2 MiB. A block that comes in takes the place of one in the younger half,
 //! which goes to the end: so nobody can tell when a block is used again, but not before half of the queue has been.
 
 use crate::base::class::Class;
@@ -9,7 +9,7 @@ use crate::base::secret::ODD;
 /// Blocks at most,
 const MOST: usize = 2048;
 /// and bytes.
-const MOST_BYTES: usize = 8 << 20;
+const MOST_BYTES: usize = 2 << 20;
 /// Where a class's number stands in an entry, above all addresses.
 const CLASS_SHIFT: u32 = 56;
 

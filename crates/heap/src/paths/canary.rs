@@ -113,3 +113,21 @@ pub unsafe fn is_zero(p: *const u8, len: usize) -> bool {
     let any = |words: &[u64]| words.iter().fold(0, |all, &word| all | word) != 0;
     !chunks.iter().any(|chunk| any(chunk)) && !any(rest)
 }
+
+/// Bytes at each end of a block that are looked at when it is handed out; of a block twice as long, all of it.
+const END: usize = 128;
+
+/// True when the first and the last bytes of a block are zero.
+///
+/// # Safety
+/// As for [`is_zero`].
+#[inline]
+pub unsafe fn has_zero_ends(p: *const u8, len: usize) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if len <= 2 * END {
+            return is_zero(p, len);
+        }
+        is_zero(p, END) && is_zero(p.add(len - END), END)
+    }
+}

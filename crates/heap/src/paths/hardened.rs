@@ -5,8 +5,8 @@
 //!   the program ─▶ free ─▶ live? canaries whole? ─▶ cleared, "held" ─▶ quarantine ─▶ front cache
 //! ```
 //! Blocks get at least one byte of slack for a canary. What is free reads as zero, wherever it is: so nothing of an
-//! old block is in a new one, `calloc` need not clear, and whoever wrote to a freed block is found when it is
-//! handed out again.
+//! old block is in a new one, `calloc` need not clear, and whoever wrote to a freed block is found when it leaves
+//! quarantine, and at its two ends once more when it is handed out again.
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::base::clear::clear;
@@ -114,7 +114,7 @@ unsafe fn hand_out(block: *mut u8, room: usize, size: usize) -> *mut u8 {
     }
     // SAFETY: the caller's contract.
     unsafe {
-        if !canary::is_zero(block, room) {
+        if !canary::has_zero_ends(block, room) {
             written_when_free("malloc", block, room);
         }
         if room > 0 {
@@ -356,18 +356,29 @@ pub unsafe fn realloc_by(
             resize_in_place(p, room, live, size);
             return p;
         }
-        let q = alloc(size);
+        let moved = match live.map(|live| live.place) {
+            Some(Place::Large(span)) if align <= MIN_ALIGN && large::is_intact(span) => {
+                large::grow_by_pages(span, size)
+            }
+            _ => ptr::null_mut(),
+        };
+        let q = if moved.is_null() { alloc(size) } else { moved };
         if q.is_null() {
             return q;
         }
-        ptr::copy_nonoverlapping(p, q, old.min(size));
+        if moved.is_null() {
+            ptr::copy_nonoverlapping(p, q, old.min(size));
+        }
         match live {
             Some(live) => {
                 let entry = blocks::look(q).unwrap_or(live.entry);
                 if entry.is(State::Live) {
                     blocks::set(q, entry.asked_by(live.entry.origin()));
                 }
-                take_back(p, live);
+                match live.place {
+                    Place::Large(span) if !moved.is_null() => large::free_moved(span, p),
+                    _ => take_back(p, live),
+                }
             }
             None => free_elsewhere(p),
         }

@@ -13,6 +13,7 @@
 
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, units_for};
 use crate::base::secret;
+use crate::base::settings;
 use crate::heap::heap::Heap;
 use crate::map::blocks::{self, Entry, State};
 use crate::map::far::{self, FAR};
@@ -21,13 +22,16 @@ use crate::map::record::{Kind, Large, Span};
 use crate::map::span_map::MAP;
 use crate::paths::{canary, retired};
 use crate::purge::{policy, turn};
-use crate::source::SOURCE;
+use crate::source::{Free, SOURCE};
 use allod_os::vm;
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Large blocks that may have guard pages at once: each takes up to four mappings, of which a process has 65,530.
 const BUDGET: usize = 6 * 1024;
+
+/// Moving pages pays above this size; below, copying is faster.
+const MOVE_PAGES_FROM: usize = 1024 * 1024;
 
 static GUARDED: AtomicUsize = AtomicUsize::new(0);
 
@@ -64,12 +68,7 @@ pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
     }
     let data = size.max(1).next_multiple_of(page);
     let units = units_for(lead + data + page);
-    let take = || SOURCE.take(units, units_for(align).max(1), Kind::Large);
-    let taken = take().or_else(|| {
-        turn::reclaim();
-        take()
-    });
-    let Some(free) = taken else { return alloc_far(h, size, align) };
+    let Some(free) = take(units, units_for(align).max(1)) else { return alloc_far(h, size, align) };
     let start = MAP.address_of(free.unit);
     let spare = (units * UNIT - lead - data - page) / page;
     let skip = if align <= page { secret::random() as usize % (spare + 1) * page } else { 0 };
@@ -80,6 +79,14 @@ pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
     let block = unsafe { enter(h, MAP.span(free.unit), size, &place) };
     policy::note_allocated();
     New { block }
+}
+
+fn take(units: usize, align: usize) -> Option<Free> {
+    let take = || SOURCE.take(units, align, Kind::Large);
+    take().or_else(|| {
+        turn::reclaim();
+        take()
+    })
 }
 
 /// Takes a block beyond the window, for one that is large enough.
@@ -137,9 +144,12 @@ unsafe fn raise(start: usize, len: usize, place: &Place) -> bool {
 }
 
 /// Where a large block's pages end.
-unsafe fn end_of(span: *mut Span) -> usize {
+unsafe fn end_of(span: *const Span) -> usize {
     // SAFETY: the record of a large block.
-    unsafe { ((*span).start + (*Span::large(span)).bytes.max(1)).next_multiple_of(vm::page_size()) }
+    unsafe {
+        let bytes = (*Span::large(span.cast_mut())).bytes.max(1);
+        ((*span).start + bytes).next_multiple_of(vm::page_size())
+    }
 }
 
 /// True when nobody has written beside a large block.
@@ -169,6 +179,17 @@ pub unsafe fn free(span: *mut Span, p: *mut u8) {
         if !is_intact(span) {
             return misuse("free", p, Misuse::Overflow);
         }
+        free_moved(span, p);
+    }
+}
+
+/// Frees a large block whose canaries have been looked at, or whose pages have moved.
+///
+/// # Safety
+/// As for [`free`], and `p` is the start of the block.
+pub unsafe fn free_moved(span: *mut Span, p: *mut u8) {
+    // SAFETY: the caller's contract.
+    unsafe {
         if !(*span).claim(Kind::Large) {
             return misuse("free", p, Misuse::DoubleFree);
         }
@@ -196,5 +217,54 @@ pub unsafe fn give(span: *mut Span) {
             GUARDED.fetch_sub(1, Relaxed);
         }
         retired::retire(MAP.unit_of_span(span), (*span).units as usize);
+    }
+}
+
+/// Moves a large block to a longer span by moving its pages; null when that does not pay, or cannot be done, and
+/// nothing has changed then. The old block stays the caller's to free, its contents gone.
+///
+/// The new block does not end where a page ends: up to a page behind it holds nothing but canaries.
+///
+/// # Safety
+/// `span` is the record of a live large block of the caller's.
+pub unsafe fn grow_by_pages(span: *mut Span, size: usize) -> *mut u8 {
+    let page = vm::page_size();
+    // SAFETY: the caller's contract; the new run is ours alone until it is entered in the map.
+    unsafe {
+        let (p, old) = ((*span).start, (*Span::large(span)).bytes);
+        if old < MOVE_PAGES_FROM
+            || size < old
+            || size > MAX_SIZE / 2
+            || !(*span).owner.load(Relaxed).is_null()
+        {
+            return ptr::null_mut();
+        }
+        let (offset, pages) = (p % page, end_of(span) - (p - p % page));
+        let data = (offset + size).next_multiple_of(page);
+        let Some(free) = take(units_for(data + 2 * page), 1) else { return ptr::null_mut() };
+        let from = MAP.address_of(free.unit) + page;
+        let place = Place { from, to: from + data, block: from + offset };
+        // What is moved replaces pages that are open, before those around them are closed.
+        if !vm::move_pages(p - offset, from, pages) {
+            SOURCE.give(
+                free.unit,
+                units_for(data + 2 * page),
+                Kind::Large,
+                free.clean,
+                settings::now(),
+            );
+            return ptr::null_mut();
+        }
+        // The old canaries, which the new block's bytes take the place of.
+        clear_bytes((from + offset + old) as *mut u8, pages - offset - old);
+        enter(ptr::null_mut(), MAP.span(free.unit), size, &place)
+    }
+}
+
+/// Clears a few bytes, at any address.
+unsafe fn clear_bytes(p: *mut u8, len: usize) {
+    for at in 0..len {
+        // SAFETY: the caller's bytes.
+        unsafe { p.add(at).write_volatile(0) };
     }
 }
