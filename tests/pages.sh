@@ -12,8 +12,17 @@ have cmake cmake
 have valgrind valgrind
 have python3 python3
 
-# Their programs take crates of engines, which .ci/run builds once: it tests the pages, too.
+# Its programs take engines, which build for minutes. They stand on the pages of two crates, whose tests run them.
 elsewhere=docs/frames-in-engines.md
+
+# programs PAGE...: the Rust on these pages.
+programs() {
+    awk '/^```/ { inside = $0 == "```rust"; next } inside' "$@"
+}
+
+tested_elsewhere() {
+    diff <(programs "$elsewhere") <(programs crates/frame-bevy/README.md crates/frame-rapier/README.md)
+}
 
 # A home in which only Allod is installed.
 home=$work/home
@@ -44,8 +53,9 @@ follow() {
 
 cd "$root"
 for page in ${PAGES:-README.md docs/*.md examples/README.md}; do
-    case " $elsewhere " in
-        *" $page "*) continue ;;
-    esac
-    check "$page does what it says" follow "$page"
+    if [ "$page" = $elsewhere ]; then
+        check "the programs of $page are tested with their crates" tested_elsewhere
+    else
+        check "$page does what it says" follow "$page"
+    fi
 done

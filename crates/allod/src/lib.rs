@@ -6,7 +6,6 @@
 //! | `region` | `allod::region` | language runtimes, graph-shaped data |
 //! | `frame` | `allod::frame` | games, simulations, request loops |
 //! | `tokio` | an arena per task, a tower layer that gives each request one | servers |
-//! | `bevy`, `rapier` | frames in bevy's schedule; contacts gathered into a frame | games |
 //! | `tags`, `budgets`, `behaviour` | who allocates in frames, how much may be, what looks wrong | reports |
 //! | `tracing`, `tracy` | frames as spans and events; as marks, plots and zones | profiles |
 //! | `canaries`, `asan`, `valgrind` | overruns and late uses of frame memory are found | debugging |

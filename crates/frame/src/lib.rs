@@ -35,8 +35,6 @@
 //! | `budgets` | limits for the memory in use, of a tag, a thread, the program (feature `budgets`) |
 //! | `behaviour` | allocations that contradict their intent (feature `behaviour`) |
 //! | `task` | arenas of asynchronous tasks and of requests (feature `tokio`) |
-//! | `bevy` | frames in bevy's schedule, an arena as a system parameter (feature `bevy`) |
-//! | `rapier` | contacts of a physics world, gathered into a frame (feature `rapier`) |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
 //!
@@ -129,10 +127,6 @@ pub mod tags;
 #[path = "tags/off.rs"]
 mod tags;
 
-#[cfg(feature = "bevy")]
-pub mod bevy;
-#[cfg(feature = "rapier")]
-pub mod rapier;
 #[cfg(feature = "tokio")]
 pub mod task;
 
@@ -153,11 +147,6 @@ pub use stream::{Asset, Loader, stream};
 pub use string::FrameString;
 pub use team::{Entered, Team, Workers};
 pub use zero::Zeroable;
-
-/// The programs on the page about engines are compiled and run.
-#[cfg(all(doctest, feature = "bevy", feature = "rapier"))]
-#[doc = include_str!("../../../docs/frames-in-engines.md")]
-mod page {}
 
 /// The programs on this crate's page are compiled and run.
 #[cfg(doctest)]

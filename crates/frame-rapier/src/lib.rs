@@ -1,11 +1,10 @@
-//! Contacts of a physics world, gathered into a frame (feature `rapier`, for rapier3d 0.36).
+//! Contacts of a physics world, gathered into a frame, for rapier3d 0.36.
 //!
 //! A step of a few thousand bodies yields thousands of contacts that sounds, damage and particles
 //! want to look at once. They lie in the frame as one slice, and go with it.
 //! `examples/physics_world.rs` steps 2,000 bodies.
 
-use crate::error::OutOfMemory;
-use crate::frame::Frame;
+use allod_frame::{Frame, OutOfMemory};
 use rapier3d::geometry::{ColliderHandle, ContactPair, NarrowPhase};
 use rapier3d::math::{Real, Vector};
 
@@ -32,7 +31,8 @@ pub struct Contact {
 /// When memory is out.
 ///
 /// ```
-/// use allod_frame::{Arena, rapier::contacts};
+/// use allod_frame::Arena;
+/// use allod_frame_rapier::contacts;
 /// use rapier3d::prelude::*;
 /// let mut world = PhysicsWorld::new();
 /// world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(5.0, 0.5, 5.0));
@@ -76,3 +76,8 @@ fn of_pair(pair: &ContactPair) -> impl Iterator<Item = Contact> {
         })
     })
 }
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}

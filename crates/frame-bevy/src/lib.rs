@@ -1,4 +1,4 @@
-//! Frames in bevy's schedule, and an arena as a system parameter (feature `bevy`, for bevy 0.20).
+//! Frames in bevy's schedule, and an arena as a system parameter, for bevy 0.20.
 //!
 //! [`FramePlugin`] makes each turn of the main schedule one frame: systems on any thread allocate
 //! from [`FrameArena`], each thread from an arena of its own, and after `Last` all of it goes at
@@ -6,7 +6,7 @@
 //! systems of the same frame should see is put into it by [`FrameArena::share`].
 //!
 //! ```
-//! use allod_frame::bevy::{FrameArena, FramePlugin, InFrame};
+//! use allod_frame_bevy::{FrameArena, FramePlugin, InFrame};
 //! use bevy_app::{App, PostUpdate, Update};
 //! use bevy_ecs::prelude::*;
 //!
@@ -37,9 +37,7 @@
 //! and the frame's end writes, as `ResMut` does. So bevy itself keeps the end away from systems that
 //! use the arena, and values borrow the resource.
 
-use crate::frame::Frame;
-use crate::open::Open;
-use crate::team::{Entered, Team};
+use allod_frame::{Entered, Frame, Open, Team};
 use bevy_app::{App, Last, MainScheduleOrder, Plugin};
 use bevy_ecs::change_detection::Tick;
 use bevy_ecs::prelude::{Res, ResMut, Resource, World};
@@ -134,7 +132,7 @@ impl fmt::Debug for Frames {
 ///
 /// Values cannot be kept for the next frame:
 /// ```compile_fail
-/// # use allod_frame::bevy::FrameArena;
+/// # use allod_frame_bevy::FrameArena;
 /// # use bevy_ecs::prelude::*;
 /// fn keep(frame: FrameArena, mut kept: Local<Option<&'static mut u32>>) {
 ///     *kept = Some(frame.alloc(1)); // does not compile: the value lives as long as the system runs
@@ -182,7 +180,7 @@ impl<'w> FrameArena<'w> {
     /// around, to a query's data for instance.
     ///
     /// ```
-    /// # use allod_frame::bevy::FrameArena;
+    /// # use allod_frame_bevy::FrameArena;
     /// # use bevy_ecs::prelude::*;
     /// #[derive(Component)]
     /// struct Name(String);
@@ -194,7 +192,7 @@ impl<'w> FrameArena<'w> {
     ///     });
     /// }
     /// # let mut world = World::new();
-    /// # world.init_resource::<allod_frame::bevy::Frames>();
+    /// # world.init_resource::<allod_frame_bevy::Frames>();
     /// # world.spawn_batch(["bee", "a"].map(|name| Name(String::from(name))));
     /// # world.run_system_cached(by_length).unwrap();
     /// ```
@@ -273,3 +271,8 @@ impl<T: ?Sized> fmt::Debug for InFrame<T> {
         f.debug_struct("InFrame").field("number", &self.number).finish_non_exhaustive()
     }
 }
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}

@@ -1,6 +1,6 @@
 //! What frames in bevy's schedule promise; no window is opened.
 
-use allod_frame::bevy::{FrameArena, FrameEnd, FramePlugin, Frames, InFrame, end_frame};
+use allod_frame_bevy::{FrameArena, FrameEnd, FramePlugin, Frames, InFrame, end_frame};
 use bevy_app::{App, First, Last, PostUpdate, TaskPoolPlugin, Update};
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemState;

@@ -1,12 +1,12 @@
 //! A physics world of 2,000 bodies; after each step its contacts are gathered into a frame, and who
 //! touches whom. The same with vectors on the heap gives the same and says what it costs.
 //!
-//! `cargo run --release --example physics_world --features rapier`; an argument says how many steps.
+//! `cargo run --release --example physics_world`; an argument says how many steps.
 
 use allocator_api2::alloc::{Allocator, Global};
 use allocator_api2::vec::Vec as VecIn;
-use allod_frame::rapier::{Contact, contacts, each};
 use allod_frame::{Arena, Frame};
+use allod_frame_rapier::{Contact, contacts, each};
 use rapier3d::prelude::*;
 use std::time::{Duration, Instant};
 
