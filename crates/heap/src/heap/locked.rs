@@ -140,18 +140,30 @@ impl LockedHeap<'_> {
             let mut block = cache.pop();
             if block.is_null() {
                 self.adapt_cache(class);
-                block = match cache.cap() {
-                    0 => self.take_one(class),
-                    cap => {
-                        self.fill(class, cache, cap);
-                        cache.pop()
-                    }
-                };
+                block = self.take(class, cache);
+                if block.is_null() && self.inside().slabs.idle.are_due() {
+                    self.release_idle();
+                    block = self.take(class, cache);
+                }
             }
             if !block.is_null() {
                 counters::count_malloc(self.heap, cache.bin());
             }
             block
+        }
+    }
+
+    /// Takes a block from the slabs, and others for its front cache, which is empty, where there is one.
+    unsafe fn take(&mut self, class: Class, cache: Cache) -> *mut u8 {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match cache.cap() {
+                0 => self.take_one(class),
+                cap => {
+                    self.fill(class, cache, cap);
+                    cache.pop()
+                }
+            }
         }
     }
 
@@ -248,13 +260,37 @@ impl LockedHeap<'_> {
     /// The heap's bins are the caller's to change.
     pub unsafe fn empty_caches(&mut self) {
         for class in Class::all() {
-            // SAFETY: entries between base and top are blocks of this heap.
+            // SAFETY: the caller's contract.
+            unsafe { self.empty_cache(class) };
+        }
+    }
+
+    unsafe fn empty_cache(&mut self, class: Class) {
+        // SAFETY: entries between base and top are blocks of this heap.
+        unsafe {
+            let cache = Heap::cache(self.heap, class);
+            let len = cache.len();
+            cache.set_len(0);
+            compiler_fence(SeqCst);
+            self.give(core::slice::from_raw_parts(cache.entries(), len));
+        }
+    }
+
+    /// Gives up the slabs of all classes of which the program has no block: otherwise one that lies in a front
+    /// cache keeps a slab of many others.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change.
+    unsafe fn release_idle(&mut self) {
+        for class in Class::all() {
+            // SAFETY: the caller's contract.
             unsafe {
-                let cache = Heap::cache(self.heap, class);
-                let len = cache.len();
-                cache.set_len(0);
-                compiler_fence(SeqCst);
-                self.give(core::slice::from_raw_parts(cache.entries(), len));
+                let sum = self.inside().slabs.sum(class);
+                let cached = Heap::cache(self.heap, class).len();
+                if sum.units > 0 && sum.blocks - sum.free == cached {
+                    self.empty_cache(class);
+                    self.inside().slabs.release_current(class);
+                }
             }
         }
     }

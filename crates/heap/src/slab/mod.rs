@@ -15,14 +15,20 @@
 //! | --- | --- |
 //! | `bitmap` | taking blocks from a slab and putting them back |
 //! | `slabs` | a heap's slabs by class |
-//! | `near` | free runs of a heap, newest first |
+//! | `idle` | when slabs are given up of which the program has no block |
+//! | `larges` | the large blocks of a heap that is destroyed |
+//! | `runs` | free runs of a heap, by length and by age |
+//! | `near` | which free runs a heap keeps, and which one serves a span |
 //! | `borrowed` | the blocks of a slab whose pages are being given back |
 //! | `pages` | which pages of a slab can be given back |
 
 mod bitmap;
 mod borrowed;
+mod idle;
+mod larges;
 mod near;
 mod pages;
+mod runs;
 #[allow(clippy::module_inception)]
 mod slabs;
 
