@@ -183,6 +183,7 @@ corner "locked memory: what is mapped, within a limit" runs "$work/ageing" locke
 corner "locked pages do not keep other memory" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" locked
 corner "locked pages do not keep other memory from malloc_trim" \
     runs ALLOD_BACKGROUND=0 "$work/kept" trimmed
+corner "sizes that follow each other share memory" runs "$work/kept" sizes
 corner "memory of destroyed heaps goes back" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" heaps
 
 # huge pages

@@ -2,9 +2,9 @@
  *
  * Promised: the memory of heaps that were destroyed goes back to the system; and two locked pages in
  * a block that was freed do not stop other memory from going back; nor do many of them when malloc_trim
- * asks for it.
+ * asks for it. A program that goes from one size of blocks to the next does not hold many times what lives.
  *
- * kept heaps (only with Allod) | locked | trimmed (with ALLOD_BACKGROUND=0) */
+ * kept heaps (only with Allod) | locked | trimmed (with ALLOD_BACKGROUND=0) | sizes */
 #define _GNU_SOURCE
 #include "corner.h"
 #include <dlfcn.h>
@@ -78,12 +78,33 @@ static void trimmed(void) {
     CHECK(resident_sinks_below(32 << 10, 0));
 }
 
+/* Bursts of 16 MiB in ever larger blocks, all freed between: what one size leaves serves the next. */
+static void sizes(void) {
+    enum { BURST = 16, REPEATS = 4 };
+    static void *blocks[BURST << 8];
+    long most = 0;
+    for (size_t size = 4096; size <= MIB; size += size / 4) {
+        size_t n = BURST * MIB / size;
+        for (int k = 0; k < REPEATS; k++) {
+            for (size_t i = 0; i < n; i++) {
+                CHECK((blocks[i] = malloc(size)) != NULL);
+                touch(blocks[i], size, 1);
+            }
+            for (size_t i = 0; i < n; i++) free(blocks[i]);
+        }
+        if (resident_kib() > most) most = resident_kib();
+    }
+    printf("%d MiB at a time: %ld KiB resident at most\n", BURST, most);
+    CHECK(most < 64 << 10);
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 2);
     watchdog(10);
     if (strcmp(arguments[1], "heaps") == 0) heaps();
     else if (strcmp(arguments[1], "locked") == 0) locked();
     else if (strcmp(arguments[1], "trimmed") == 0) trimmed();
+    else if (strcmp(arguments[1], "sizes") == 0) sizes();
     else return 2;
     return 0;
 }

@@ -138,20 +138,45 @@ impl LockedHeap<'_> {
     /// The heap's bins are the caller's to change.
     pub unsafe fn empty_caches(&mut self) {
         for class in Class::all() {
-            // SAFETY: entries between base and top are blocks of this heap.
-            unsafe {
-                loop {
-                    let drawn = Drawn::pop(Heap::drawn(self.heap), class);
-                    if drawn.is_null() {
-                        break;
-                    }
-                    self.give(&[drawn]);
+            // SAFETY: the caller's contract.
+            unsafe { self.empty_cache(class) };
+        }
+    }
+
+    unsafe fn empty_cache(&mut self, class: Class) {
+        // SAFETY: entries between base and top are blocks of this heap.
+        unsafe {
+            loop {
+                let drawn = Drawn::pop(Heap::drawn(self.heap), class);
+                if drawn.is_null() {
+                    break;
                 }
-                let cache = Heap::cache(self.heap, class);
-                let len = cache.len();
-                cache.set_len(0);
-                compiler_fence(SeqCst);
-                self.give(core::slice::from_raw_parts(cache.entries(), len));
+                self.give(&[drawn]);
+            }
+            let cache = Heap::cache(self.heap, class);
+            let len = cache.len();
+            cache.set_len(0);
+            compiler_fence(SeqCst);
+            self.give(core::slice::from_raw_parts(cache.entries(), len));
+        }
+    }
+
+    /// Gives up the slabs of all classes of which the program has no block: otherwise one that lies in a front
+    /// cache keeps a slab of many others.
+    ///
+    /// # Safety
+    /// The heap's bins are the caller's to change.
+    pub(super) unsafe fn release_idle(&mut self) {
+        for class in Class::all() {
+            // SAFETY: the caller's contract.
+            unsafe {
+                let sum = self.inside().slabs.sum(class);
+                let cached =
+                    Heap::cache(self.heap, class).len() + Drawn::len(Heap::drawn(self.heap), class);
+                if sum.units > 0 && sum.blocks - sum.free == cached {
+                    self.empty_cache(class);
+                    self.inside().slabs.release_current(class);
+                }
             }
         }
     }

@@ -26,18 +26,30 @@ impl LockedHeap<'_> {
             let mut block = cache.pop();
             if block.is_null() {
                 self.adapt_cache(class);
-                block = match cache.cap() {
-                    0 => self.take_one(class),
-                    cap => {
-                        self.fill(class, cache, cap);
-                        cache.pop()
-                    }
-                };
+                block = self.take(class, cache);
+                if block.is_null() && self.inside().slabs.idle.are_due() {
+                    self.release_idle();
+                    block = self.take(class, cache);
+                }
             }
             if !block.is_null() {
                 counting::count_malloc(self.heap(), cache.bin());
             }
             block
+        }
+    }
+
+    /// Takes a block from the slabs, and others for its front cache, which is empty, where there is one.
+    unsafe fn take(&mut self, class: Class, cache: Cache) -> *mut u8 {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match cache.cap() {
+                0 => self.take_one(class),
+                cap => {
+                    self.fill(class, cache, cap);
+                    cache.pop()
+                }
+            }
         }
     }
 

@@ -15,19 +15,25 @@
 //! | --- | --- |
 //! | `bitmap` | putting blocks back into a slab |
 //! | `slabs` | a heap's slabs by class |
-//! | `near` | free runs of a heap, newest first |
 //! | `guard` | pages of a slab that nobody may touch |
 //! | `pick` | which free blocks of a slab are handed out next |
+//! | `idle` | when slabs are given up of which the program has no block |
+//! | `larges` | the large blocks of a heap that is destroyed |
+//! | `runs` | free runs of a heap, by length and by age |
+//! | `near` | which free runs a heap keeps, and which one serves a span |
 //! | `borrowed` | the blocks of a slab whose pages are being given back |
 //! | `pages` | which pages of a slab can be given back |
 
 mod bitmap;
 mod borrowed;
 mod guard;
+mod idle;
+mod larges;
 mod near;
 mod pages;
 #[cfg_attr(feature = "hardened", path = "pick_random.rs")]
 mod pick;
+mod runs;
 #[allow(clippy::module_inception)]
 mod slabs;
 

@@ -1,32 +1,32 @@
 //! Runs kept near: what a heap freed recently, found again without a shared lock.
 //!
-//! Runs of 1 to 64 units (4 MiB), by length, the newest first, for the next slabs. What there is no room
-//! for pushes the oldest out to the span source, and so does the purger when a run has waited for
-//! the decay. A run that is cut leaves its rest here. The room doubles when a run is missed after
-//! others were pushed out, and shrinks by what grows old: so it is as large as what the heap frees
-//! and takes again in turn.
+//! Runs of 1 to 64 units (4 MiB), for the next slabs. What there is no room for pushes the oldest out to the span
+//! source, and so does the purger when a run has waited for the decay. What is missed after others were pushed
+//! out comes back from the source, and the room doubles, then grows by the rest that is missed (`medium-25k`); it
+//! shrinks by what grows old: so it is as large as what the heap frees and takes again in turn.
+//!
+//! A run serves a span of its own length, or of half of it at least: so spans that come and go find their runs, and
+//! their pages, as they left them (`blocks-8k-600k`, `medium-150k`). Only when there is no such run, none was
+//! pushed out, and much lies here, neighbours are joined, and a longer run is cut: so what slabs of one class leave
+//! serves those of another.
 
 use crate::base::class::MOST_UNITS;
 use crate::base::layout::{UNIT, Unit};
-use crate::base::list::List;
 use crate::map::bin::FREE;
-use crate::map::record::{BySort, ByTime, Kind, Span};
+use crate::map::record::Kind;
 use crate::map::span_map::MAP;
+use crate::slab::runs::{FreeRun, FreeRuns};
 use crate::source::{Free, SOURCE, huge};
 
-/// Free runs of one heap. Zero bytes are none.
+/// Free runs of one heap, which does not move while there are any. Zero bytes are none.
 pub struct Near {
-    /// Runs by length.
-    sorts: [List<BySort>; MOST_UNITS + 1],
-    /// The lengths of which there are runs.
-    used: u128,
-    /// All of them, the oldest first.
-    ages: List<ByTime>,
-    bytes: usize,
+    runs: FreeRuns,
     /// Bytes of runs that there is room for; 0 for the least.
     room: usize,
-    /// True when a run was pushed out since one was missed.
-    pushed_out: bool,
+    /// Bytes of runs that were pushed out and not missed yet.
+    pushed_out: usize,
+    /// True when none was missed since the last was pushed out.
+    is_cramped: bool,
     /// By what span is used for: units that came from here less units that came here, for the span
     /// source does not see them change.
     pub changed: [isize; Kind::COUNT],
@@ -39,52 +39,64 @@ impl Near {
     /// No runs.
     pub const fn new() -> Near {
         Near {
-            sorts: [const { List::new() }; MOST_UNITS + 1],
-            used: 0,
-            ages: List::new(),
-            bytes: 0,
+            runs: FreeRuns::new(),
             room: 0,
-            pushed_out: false,
+            pushed_out: 0,
+            is_cramped: false,
             changed: [0; Kind::COUNT],
         }
     }
 
     /// Bytes of all runs together.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.runs.bytes()
     }
 
-    /// Takes a run of `units` units for a span of some kind; cuts a longer one where that leaves at
-    /// most as much as is taken.
-    pub fn take(&mut self, units: usize, kind: Kind) -> Option<(Unit, usize)> {
-        if units > MOST_UNITS {
-            return None;
-        }
-        let fitting = self.used & (!0 << units);
-        let len = fitting.trailing_zeros() as usize;
-        if fitting == 0 || len > 2 * units {
-            if core::mem::take(&mut self.pushed_out) {
-                self.room = (self.room.max(Near::LEAST_ROOM) * 2).min(Near::MOST_ROOM);
-            }
-            return None;
-        }
-        let unit = self.sorts[len].first();
+    /// Takes a run of `units` units for a span of some kind, for a heap with `used` units in slabs. With it comes how
+    /// many units at its beginning may not read as zero.
+    pub fn take(&mut self, units: usize, kind: Kind, used: usize) -> Option<(Unit, usize)> {
+        let run = self.find(units, used)?;
         // SAFETY: listed runs are the heap's, and leave the list here; the rest is listed anew.
         unsafe {
-            let span = MAP.span(unit);
-            let run = *Span::run(span);
-            self.remove(unit);
-            let dirty = (run.dirty_units as usize).min(len);
-            if len > units {
-                let rest = unit + units;
-                self.add(rest, len - units, dirty.saturating_sub(units), run.stamp);
+            self.runs.remove(run);
+            if run.units > units {
+                let dirty = run.dirty.saturating_sub(units);
+                self.runs.add(FreeRun {
+                    unit: run.unit + units,
+                    units: run.units - units,
+                    dirty,
+                    ..run
+                });
             }
+            let span = MAP.span(run.unit);
             (*span).units = units as u32;
-            (*span).start = MAP.address_of(unit);
+            (*span).start = MAP.address_of(run.unit);
             (*span).set_kind(kind);
-            self.count(kind, units as isize);
-            Some((unit, dirty.min(units)))
         }
+        self.count(kind, units as isize);
+        Some((run.unit, run.dirty.min(units)))
+    }
+
+    /// The run from which a span of `units` units is to be cut.
+    fn find(&mut self, units: usize, used: usize) -> Option<FreeRun> {
+        let run = self.runs.shortest(units);
+        if run.is_some_and(|run| run.units <= 2 * units) {
+            return run;
+        }
+        let bytes = units * UNIT;
+        if self.pushed_out > 0 {
+            self.pushed_out = self.pushed_out.saturating_sub(bytes);
+            let room = self.room.max(Near::LEAST_ROOM);
+            let more = if core::mem::take(&mut self.is_cramped) { room } else { bytes };
+            self.room = (room + more).min(Near::MOST_ROOM);
+            return None;
+        }
+        // Where little lies here, pages that are found where they were left are worth more.
+        if 2 * self.bytes() < used * UNIT {
+            return None;
+        }
+        self.runs.join();
+        self.runs.shortest(units)
     }
 
     fn count(&mut self, kind: Kind, units: isize) {
@@ -112,76 +124,38 @@ impl Near {
         unsafe {
             MAP.enter(unit, units, FREE.entry());
             (*MAP.span(unit)).set_kind(Kind::Free);
-            self.add(unit, units, dirty, stamp);
+            self.runs.add(FreeRun { unit, units, dirty: dirty.min(units), stamp });
         }
         self.count(kind, -(units as isize));
-        while self.bytes > self.room.max(Near::LEAST_ROOM) {
-            self.pushed_out = true;
-            self.give_oldest();
+        while self.bytes() > self.room.max(Near::LEAST_ROOM)
+            && let Some(oldest) = self.runs.oldest()
+        {
+            self.pushed_out += oldest.units * UNIT;
+            self.is_cramped = true;
+            self.give_up(oldest);
         }
         true
     }
 
-    unsafe fn add(&mut self, unit: Unit, units: usize, dirty: usize, stamp: u32) {
-        // SAFETY: the caller's run is the heap's, and not listed.
-        unsafe {
-            let span = MAP.span(unit);
-            (*span).units = units as u32;
-            let run = Span::run(span);
-            (*run).stamp = stamp;
-            (*run).dirty_units = dirty as u32;
-            self.sorts[units].push_front(unit);
-            self.ages.push_back(unit);
-        }
-        self.used |= 1 << units;
-        self.bytes += units * UNIT;
-    }
-
-    unsafe fn remove(&mut self, unit: Unit) {
-        // SAFETY: the caller's run is listed.
-        unsafe {
-            let units = (*MAP.span(unit)).units as usize;
-            self.sorts[units].remove(unit);
-            self.ages.remove(unit);
-            if self.sorts[units].is_empty() {
-                self.used &= !(1 << units);
-            }
-            self.bytes -= units * UNIT;
-        }
-    }
-
-    /// Gives the oldest run back to the span source. False when there is none.
-    fn give_oldest(&mut self) -> bool {
-        let unit = self.ages.first();
-        if unit.is_none() {
-            return false;
-        }
+    /// Gives a run back to the span source.
+    fn give_up(&mut self, run: FreeRun) {
         // SAFETY: a listed run is the heap's.
         unsafe {
-            let units = (*MAP.span(unit)).units as usize;
-            let run = *Span::run(MAP.span(unit));
-            self.remove(unit);
-            give(unit, units, run.dirty_units as usize, Kind::Free, run.stamp);
+            self.runs.remove(run);
+            give(run.unit, run.units, run.dirty, Kind::Free, run.stamp);
         }
-        true
     }
 
     /// Gives runs that have waited for `delay` milliseconds back to the span source, at most `most`
     /// of them.
     pub fn give_old(&mut self, now: u32, delay: u32, most: usize) -> Left {
         for _ in 0..most {
-            let unit = self.ages.first();
-            if unit.is_none() {
-                return Left::Nothing;
-            }
-            let span = MAP.span(unit);
-            // SAFETY: a listed run is the heap's.
-            let (stamp, units) = unsafe { ((*Span::run(span)).stamp, (*span).units as usize) };
-            if (now.wrapping_sub(stamp) as i32) < delay as i32 {
+            let Some(run) = self.runs.oldest() else { return Left::Nothing };
+            if (now.wrapping_sub(run.stamp) as i32) < delay as i32 {
                 return Left::Young;
             }
-            self.room = self.room.saturating_sub(units * UNIT);
-            self.give_oldest();
+            self.room = self.room.saturating_sub(run.units * UNIT);
+            self.give_up(run);
         }
         Left::Old
     }

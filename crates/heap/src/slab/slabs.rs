@@ -11,6 +11,8 @@ use crate::map::span_map::MAP;
 use crate::slab::bitmap;
 use crate::slab::borrowed::Borrowed;
 use crate::slab::guard;
+use crate::slab::idle::IdleSlabs;
+use crate::slab::larges::Larges;
 use crate::slab::near::{self, Near};
 use crate::slab::pick;
 use crate::source::SOURCE;
@@ -52,6 +54,10 @@ pub struct Slabs {
     pub borrowed: Borrowed,
     /// Units that the last slab wanted which could not be made from what is free.
     pub wanted: usize,
+    /// Units of all slabs.
+    units: usize,
+    /// When slabs are to be given up of which the program has no block.
+    pub idle: IdleSlabs,
     /// True when a slab may be as short as its class allows, because nothing longer can be had.
     pub make_do: bool,
     /// Slabs made so far.
@@ -87,6 +93,8 @@ impl Slabs {
             near: Near::new(),
             borrowed: Borrowed::nothing(),
             wanted: 0,
+            units: 0,
+            idle: IdleSlabs::new(),
             make_do: false,
             made: 0,
             gone: 0,
@@ -181,8 +189,11 @@ impl Slabs {
         let wanted = (self.classes[class.index()].units as usize).max(least);
         let mut units = common_length(wanted);
         let (unit, dirty) = loop {
-            if let Some(found) = self.near.take(units, Kind::Slab) {
+            if let Some(found) = self.near.take(units, Kind::Slab, self.units) {
                 break found;
+            }
+            if !self.make_do && self.idle.note_missed(units) {
+                return Unit::NONE;
             }
             if let Some(free) = SOURCE.take_ready(units, Kind::Slab, self.make_do) {
                 break (free.unit, near::dirty_units(&free, units));
@@ -230,6 +241,7 @@ impl Slabs {
             self.link(unit);
         }
         self.made += 1;
+        self.units += units;
         unit
     }
 
@@ -295,6 +307,7 @@ impl Slabs {
         unsafe {
             self.unlink(unit);
             let span = MAP.span(unit);
+            self.units -= (*span).units as usize;
             let (units, slab) = ((*span).units as usize, *Span::slab(span));
             let class = &mut self.classes[slab.class as usize];
             class.units /= 2;
@@ -320,13 +333,22 @@ impl Slabs {
     /// The heap is locked.
     pub unsafe fn release_empty(&mut self) {
         for class in Class::all() {
-            let unit = self.classes[class.index()].current;
-            // SAFETY: the caller's contract; a current slab has a valid record.
-            unsafe {
-                if !unit.is_none() && (*slab_at(unit)).free == (*slab_at(unit)).blocks {
-                    self.classes[class.index()].current = Unit::NONE;
-                    self.release(unit);
-                }
+            // SAFETY: the caller's contract.
+            unsafe { self.release_current(class) };
+        }
+    }
+
+    /// Gives the current slab of a class up where it is empty.
+    ///
+    /// # Safety
+    /// The heap is locked.
+    pub unsafe fn release_current(&mut self, class: Class) {
+        let unit = self.classes[class.index()].current;
+        // SAFETY: the caller's contract; a current slab has a valid record.
+        unsafe {
+            if !unit.is_none() && (*slab_at(unit)).free == (*slab_at(unit)).blocks {
+                self.classes[class.index()].current = Unit::NONE;
+                self.release(unit);
             }
         }
     }
@@ -427,6 +449,7 @@ impl Slabs {
         for class in &mut self.classes {
             *class = ClassSlabs::none();
         }
+        self.units = 0;
         Larges(larges)
     }
 }
@@ -435,23 +458,6 @@ impl Slabs {
 /// near is what another takes. (All powers of two cost `blocks-8k-600k` a sixth of its speed.)
 fn common_length(units: usize) -> usize {
     units.next_multiple_of((units.next_power_of_two() / 4).max(1))
-}
-
-/// Large blocks that a heap has let go of.
-pub struct Larges(List<ByTime>);
-
-impl Iterator for Larges {
-    type Item = *mut Span;
-
-    fn next(&mut self) -> Option<*mut Span> {
-        let unit = self.0.first();
-        if unit.is_none() {
-            return None;
-        }
-        // SAFETY: the blocks are the holder's of this list.
-        unsafe { self.0.remove(unit) };
-        Some(MAP.span(unit))
-    }
 }
 
 /// The view of the slab that starts at a unit.
