@@ -28,8 +28,7 @@ impl LockedHeap<'_> {
                 self.adapt_cache(class);
                 block = self.take(class, cache);
                 if block.is_null() && self.inside().slabs.idle.are_due() {
-                    self.release_idle();
-                    block = self.take(class, cache);
+                    block = self.take_from_idle(class, cache);
                 }
             }
             if !block.is_null() {
@@ -40,6 +39,7 @@ impl LockedHeap<'_> {
     }
 
     /// Takes a block from the slabs, and others for its front cache, which is empty, where there is one.
+    #[inline(always)]
     unsafe fn take(&mut self, class: Class, cache: Cache) -> *mut u8 {
         // SAFETY: the caller's contract.
         unsafe {
@@ -50,6 +50,16 @@ impl LockedHeap<'_> {
                     cache.pop()
                 }
             }
+        }
+    }
+
+    /// The same, once slabs of which the program has no block have been given up.
+    #[cold]
+    unsafe fn take_from_idle(&mut self, class: Class, cache: Cache) -> *mut u8 {
+        // SAFETY: the caller's contract.
+        unsafe {
+            self.release_idle();
+            self.take(class, cache)
         }
     }
 

@@ -20,6 +20,7 @@ impl LockedHeap<'_> {
     ///
     /// # Safety
     /// The heap's bins are the caller's to change.
+    #[inline(always)]
     pub unsafe fn adapt_cache(&mut self, class: Class) {
         // SAFETY: the caller's contract.
         unsafe {
@@ -37,6 +38,7 @@ impl LockedHeap<'_> {
 
     /// Lets the front cache of a class hold more, when the budget allows. It grows to hold what was
     /// flushed since it last ran empty, where that is possible at all; otherwise it doubles.
+    #[inline(never)]
     unsafe fn grow_cache(&mut self, class: Class) {
         let h = self.heap();
         // SAFETY: the caller's bins; the large stack of a class has room for `max_cap`.
