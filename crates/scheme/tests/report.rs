@@ -81,3 +81,13 @@ fn chapter_6_by_gcc() {
 fn chapter_6_by_clang() {
     check("chapter6-clang", include_str!("report/chapter6.txt"), &common::quick("clang"));
 }
+
+#[test]
+fn the_rest_of_chapters_4_and_5() {
+    check("chapter4b", include_str!("report/chapter4b.txt"), &common::quick("gcc"));
+}
+
+#[test]
+fn the_rest_of_chapter_6() {
+    check("chapter6b", include_str!("report/chapter6b.txt"), &common::quick("gcc"));
+}
