@@ -94,3 +94,13 @@ fn both_chapters_without_any_pass_that_may_be_left_out() {
     check_as("chapter4-plain", include_str!("report/chapter4.txt"), &without, &quick);
     check_as("chapter6-plain", include_str!("report/chapter6.txt"), &without, &quick);
 }
+
+#[test]
+fn the_rest_of_chapters_4_and_5() {
+    check("chapter4b", include_str!("report/chapter4b.txt"), &common::quick("gcc"));
+}
+
+#[test]
+fn the_rest_of_chapter_6() {
+    check("chapter6b", include_str!("report/chapter6b.txt"), &common::quick("gcc"));
+}

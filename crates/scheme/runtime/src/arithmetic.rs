@@ -40,6 +40,10 @@ fn operate(
     })
 }
 
+fn is_exact_zero(v: V) -> bool {
+    v.as_small() == Some(0)
+}
+
 /// The order of two numbers, exactly; none where one is no number.
 fn order(who: &str, a: V, b: V) -> Outcome<Option<Ordering>> {
     Ok(match (number(who, 1, a)?, number(who, 2, b)?) {
@@ -179,8 +183,20 @@ fn radix(who: &str, v: V) -> Outcome<u32> {
 }
 
 primitives! {
-    fn sch_add_any(a, b) -> V { operate("+", (a, b), |a, b| a + b, |a, b| a + b, |a, b| a + b) }
-    fn sch_sub_any(a, b) -> V { operate("-", (a, b), |a, b| a - b, |a, b| a - b, |a, b| a - b) }
+    // An exact zero has no sign: added to a flonum it changes nothing, and less it is the flonum negated.
+    fn sch_add_any(a, b) -> V {
+        match (is_exact_zero(a), is_exact_zero(b)) {
+            (true, _) if b.as_float().is_some() => Ok(b),
+            (_, true) if a.as_float().is_some() => Ok(a),
+            _ => operate("+", (a, b), |a, b| a + b, |a, b| a + b, |a, b| a + b),
+        }
+    }
+    fn sch_sub_any(a, b) -> V {
+        match b.as_float() {
+            Some(b) if is_exact_zero(a) => Ok(value::float(-b)),
+            _ => operate("-", (a, b), |a, b| a - b, |a, b| a - b, |a, b| a - b),
+        }
+    }
     fn sch_mul_any(a, b) -> V { operate("*", (a, b), |a, b| a * b, |a, b| a * b, |a, b| a * b) }
     fn sch_div(a, b) -> V {
         if let (Some(a), Some(b)) = (a.as_float(), b.as_float()) {

@@ -283,8 +283,8 @@ impl Expander<'_> {
                         return self.expr(inner, scope);
                     }
                     if step != 0 {
-                        let inner = self.quasi(inner, depth.wrapping_add_signed(step), scope)?;
-                        return Ok(self.two(self.quoted(head), inner, form.at));
+                        let depth = depth.wrapping_add_signed(step);
+                        return self.quasi_form(head, inner, depth, scope, form.at);
                     }
                 }
                 self.quasi_list(items, tail.as_ref(), depth, scope, form.at)
@@ -293,11 +293,17 @@ impl Expander<'_> {
         }
     }
 
-    /// A list of two.
-    fn two(&self, a: Expr, b: Expr, at: Place) -> Expr {
-        let nil = Datum { node: Node::List(Vec::new(), None), at };
-        let last = Expr::Prim(prim("cons"), vec![b, Expr::Const(Const::Datum(Rc::new(nil)))], at);
-        Expr::Prim(prim("cons"), vec![a, last], at)
+    /// `(head inner)` within a template, where `inner` may be spliced in and so be none or many.
+    fn quasi_form(
+        &mut self,
+        head: &Form,
+        inner: &Form,
+        depth: u32,
+        scope: ScopeId,
+        at: Place,
+    ) -> Outcome<Expr> {
+        let inner = self.quasi_list(std::slice::from_ref(inner), None, depth, scope, at)?;
+        Ok(Expr::Prim(prim("cons"), vec![self.quoted(head), inner], at))
     }
 
     fn quasi_list(
@@ -336,8 +342,7 @@ impl Expander<'_> {
                 let more = self.quasi_list(rest, tail, depth, scope, at)?;
                 return Ok(Expr::Prim(prim("%append2"), vec![list, more], at));
             }
-            let inner = self.quasi(inner, depth - 1, scope)?;
-            let first = self.two(self.quoted(head), inner, at);
+            let first = self.quasi_form(head, inner, depth - 1, scope, at)?;
             let more = self.quasi_list(rest, tail, depth, scope, at)?;
             return Ok(Expr::Prim(prim("cons"), vec![first, more], at));
         }

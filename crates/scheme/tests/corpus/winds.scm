@@ -1,0 +1,15 @@
+;; Leaving and entering nested winds by continuations.
+(define trace '())
+(define again #f)
+(define turns 0)
+(define (note x) (set! trace (cons x trace)))
+(define (wind name thunk)
+  (dynamic-wind (lambda () (note (list 'in name))) thunk (lambda () (note (list 'out name)))))
+(wind 'a
+      (lambda ()
+        (wind 'b (lambda () (call/cc (lambda (k) (set! again k))) (note 'body)))
+        (call/cc (lambda (k) (wind 'c (lambda () (k 1)))))))
+(set! turns (+ turns 1))
+(if (< turns 3) (again #f))
+(write (reverse trace))
+(newline)
