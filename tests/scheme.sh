@@ -34,6 +34,22 @@ emits_c() {
     "$allod" scheme build "$work/hello.scm" --emit-c | grep -q '^#include "scheme.h"'
 }
 
+explains() {
+    "$allod" scheme explain "$work/hello.scm" | grep -q 'command-line: evacuated'
+}
+
+tells() {
+    "$allod" scheme --stats "$work/hello.scm" 2>&1 | grep -q '^longest pause'
+}
+
+without() {
+    prints 'Hello' "$allod" scheme --disable inline --disable types "$work/hello.scm"
+}
+
+places() {
+    { "$allod" scheme "$work/error.scm" 2>&1 || :; } | grep -q 'error.scm:1:1$'
+}
+
 # ends CODE COMMAND...
 ends() {
     local code=0
@@ -49,6 +65,10 @@ check 'scheme: an executable needs nothing of Allod' alone
 check 'scheme: the C can be seen' emits_c
 echo '(car 1)' >"$work/error.scm"
 check 'scheme: an uncaught error ends with 70' ends 70 "$allod" scheme "$work/error.scm"
+check 'scheme: an uncaught error tells its place' places
+check 'scheme: explain shows what is made' explains
+check 'scheme: statistics at the end' tells
+check 'scheme: without passes' without
 echo '(car' >"$work/fault.scm"
 check 'scheme: a fault of the program ends with 1' ends 1 "$allod" scheme "$work/fault.scm"
 check 'scheme: a wrong option ends with 2' ends 2 "$allod" scheme --no-such-option "$work/hello.scm"

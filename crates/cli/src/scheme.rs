@@ -21,6 +21,9 @@ pub struct Args {
     action: Option<Action>,
     #[command(flatten)]
     how: How,
+    /// At its end tell how much the program made, what was moved, and the longest pause
+    #[arg(long)]
+    stats: bool,
     /// The program and its arguments
     #[arg(trailing_var_arg = true, required = true, value_name = "FILE")]
     words: Vec<OsString>,
@@ -29,6 +32,16 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum Action {
     Build(Build),
+    Explain(Explain),
+}
+
+/// Print a Scheme program with what the compiler found out about it
+///
+/// Under its lines stand the types of procedures, what is made there, and which numbers are never boxed.
+#[derive(clap::Args)]
+struct Explain {
+    /// The program
+    file: PathBuf,
 }
 
 /// Compile a Scheme program to an executable of its own
@@ -79,8 +92,12 @@ impl How {
 
 /// Compiles, and runs what `allod scheme FILE` names.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    if let Some(Action::Build(build)) = &args.action {
-        return self::build(build);
+    match &args.action {
+        Some(Action::Build(build)) => return self::build(build),
+        Some(Action::Explain(explain)) => {
+            return say(&cc::to_c(&explain.file, Some("explain"))?);
+        }
+        None => {}
     }
     let file = PathBuf::from(&args.words[0]);
     if args.how.dump.is_some() {
@@ -90,6 +107,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut command = Command::new(&program);
     std::os::unix::process::CommandExt::arg0(&mut command, &file);
     command.args(&args.words[1..]);
+    if args.stats {
+        command.env("SCHEME_STATS", "1");
+    }
     Err(become_it(command, &program))
 }
 

@@ -85,7 +85,7 @@ fn build_in(folder: &Path, c: &str, program: &Path, options: &Options) -> Result
 
 fn flags(options: &Options) -> Vec<String> {
     let mut level = options.level;
-    if level == 0 && !has_musttail(options) {
+    if level == 0 && !says(options, "#if !__has_attribute(musttail)\n#error\n#endif\n") {
         // Without the attribute, calls in tail position are jumps from here on only.
         level = 1;
     }
@@ -95,6 +95,14 @@ fn flags(options: &Options) -> Vec<String> {
             .into();
     // Flonums are what IEEE 754 says, and nobody asks for errno.
     flags.extend(["-ffp-contract=off", "-fno-math-errno"].map(String::from));
+    // Roots are stored in pairs by vector instructions otherwise, which takes longer than storing them.
+    flags.push("-fno-tree-slp-vectorize".into());
+    // Lines, by which an error finds its place in the program; two places must not share their code. clang
+    // gives no line to code that it shares.
+    flags.push("-g1".into());
+    if !says(options, "#ifndef __clang__\n#error\n#endif\n") {
+        flags.extend(["-fno-tree-tail-merge", "-fno-crossjumping"].map(String::from));
+    }
     flags.push(format!("-O{level}"));
     flags.push("-foptimize-sibling-calls".into());
     if options.checked {
@@ -103,7 +111,6 @@ fn flags(options: &Options) -> Vec<String> {
                 "-Wall",
                 "-Wextra",
                 "-Werror",
-                "-g",
                 "-DSCH_CHECKED",
                 "-fsanitize=undefined",
                 "-fno-sanitize-recover",
@@ -114,9 +121,8 @@ fn flags(options: &Options) -> Vec<String> {
     flags
 }
 
-/// Whether the C compiler promises tail calls.
-fn has_musttail(options: &Options) -> bool {
-    let test = "#if !__has_attribute(musttail)\n#error\n#endif\n";
+/// Whether the C compiler's preprocessor finds no error in a text.
+fn says(options: &Options, text: &str) -> bool {
     let mut cc = Command::new(&options.cc);
     cc.args(["-E", "-x", "c", "-"])
         .stdin(Stdio::piped())
@@ -125,7 +131,7 @@ fn has_musttail(options: &Options) -> bool {
     let Ok(mut child) = cc.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
         use std::io::Write;
-        let _ = input.write_all(test.as_bytes());
+        let _ = input.write_all(text.as_bytes());
     }
     child.wait().is_ok_and(|status| status.success())
 }

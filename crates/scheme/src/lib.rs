@@ -24,6 +24,7 @@ pub mod core;
 pub mod dump;
 pub mod emit;
 mod expand;
+mod explain;
 pub mod passes;
 pub mod prims;
 mod rules;
@@ -62,7 +63,8 @@ pub const OPTIONAL: [&str; 3] = ["inline", "types", "unbox"];
 /// What is asked of [`compile`].
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Stop after this pass and print what it gives.
+    /// Stop after this pass and print what it gives; `explain` stands for the source with what is known
+    /// of it.
     pub dump: Option<String>,
     /// Leave these [`OPTIONAL`] passes out.
     pub disabled: Vec<String>,
@@ -130,15 +132,17 @@ fn run(
     after!("flow", dump::flow(&program, &flow));
     passes::closure::run(&mut flow);
     after!("closure", dump::flow(&program, &flow));
+    let mut types = passes::types::Types::default();
     if settings.has("types") {
-        let types = passes::types::run(&mut program, &mut flow);
+        types = passes::types::run(&mut program, &mut flow);
         after!("types", dump::flow(&program, &flow));
         if settings.has("unbox") {
             passes::unbox::run(&mut program, &mut flow, &types);
         }
     }
     after!("unbox", dump::flow(&program, &flow));
+    after!("explain", explain::run(&program, &flow, &types, sources.text_of(1)));
     passes::live::run(&mut flow);
     after!("live", dump::flow(&program, &flow));
-    Ok(emit::run(&program, &flow, file))
+    Ok(emit::run(&program, &flow, file, &sources.names()))
 }

@@ -55,6 +55,16 @@ impl Sources {
         self.files.iter().map(|(_, text)| text.as_str())
     }
 
+    /// The text of a file, by its number.
+    pub(crate) fn text_of(&self, file: usize) -> &str {
+        self.files.get(file).map_or("", |(_, text)| text)
+    }
+
+    /// The names of the files, by number; what people call them.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.files.iter().map(|(path, _)| path.display().to_string()).collect()
+    }
+
     /// A fault as people expect it: file, line, column, what is wrong, and the line itself.
     pub fn describe(&self, fault: &Fault) -> String {
         let Place { file, line, column } = fault.at;

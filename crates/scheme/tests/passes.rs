@@ -6,7 +6,9 @@ use std::path::Path;
 /// What a pass gives, where others that may be left out are.
 fn after(pass: &str, text: &str) -> String {
     let mut sources = Sources::new(Path::new("."));
-    let others = OPTIONAL.iter().filter(|other| **other != pass);
+    // The last one needs the one before.
+    let needed = |other: &str| other == pass || (pass == "unbox" && other == "types");
+    let others = OPTIONAL.iter().filter(|other| !needed(other));
     let settings = Settings {
         dump: Some(pass.into()),
         disabled: others.map(|other| other.to_string()).collect(),
@@ -171,6 +173,76 @@ fn closure_captures_what_is_no_constant() {
     assert!(shown.contains("lambda ()"), "{shown}");
 }
 
+/// The lines of a pass, without the numbers of variables.
+fn lines(pass: &str, text: &str) -> String {
+    let mut plain = String::new();
+    let mut chars = after(pass, text).chars().collect::<Vec<_>>().into_iter().peekable();
+    let mut before = ' ';
+    while let Some(c) = chars.next() {
+        if c == '.' && !before.is_ascii_digit() && chars.peek().is_some_and(char::is_ascii_digit) {
+            while chars.next_if(char::is_ascii_digit).is_some() {}
+        } else {
+            plain.push(c);
+        }
+        before = c;
+    }
+    plain
+}
+
+#[test]
+fn types_leaves_out_checks_that_are_proven_to_hold() {
+    for (text, line) in [
+        // A test tells on its path.
+        ("(define (f x) (if (pair? x) (car x) 0)) (f (read))", "return #%pair-car x"),
+        // What did not fail tells, too.
+        ("(define (f x) (car x) (cdr x)) (f (read))", "return #%pair-cdr x"),
+        // Bounds by comparison: a sum of what is smaller than a length is small.
+        (
+            "(define (f v) (let loop ((i 0)) (if (< i (vector-length v)) (loop (+ i 1)) i))) (f (read))",
+            "#%fxadd i 1",
+        ),
+        ("(define (f n) (if (< n 2) n (+ (f (- n 1)) 1))) (f 30)", "#%fxsub n 1"),
+        // What a call gives and takes.
+        ("(define (f p) (car p)) (f (cons 1 2))", "return #%pair-car p"),
+        // Record fields.
+        (
+            "(define-record-type p (make x) p? (x px)) (define (f r) (px r)) (f (make 1.5))",
+            "return #%field ",
+        ),
+    ] {
+        let shown = lines("types", text);
+        assert!(shown.contains(line), "{text}\n{shown}");
+    }
+}
+
+#[test]
+fn types_keeps_checks_that_may_fail() {
+    for (text, line) in [
+        ("(define (f x) (if (pair? x) 0 (car x))) (f (read))", "return #car x"),
+        // Whoever gets it may call it with anything.
+        ("(define (f p) (car p)) (f (cons 1 2)) (display f)", "return #car p"),
+        // It may become large.
+        ("(define (f i) (if (null? (read)) i (f (+ i 1)))) (f 0)", "#%add i 1"),
+        // A constant must not be changed.
+        ("(define (f p) (set-car! p 1)) (f '(1))", "#set-car! p 1"),
+        ("(define x 1) (define (f) (car x)) (set! x (list 1)) (f)", "return #car t"),
+        ("(define (f x) (set! x (read)) (car x)) (f (list 1))", "return #car t"),
+    ] {
+        let shown = lines("types", text);
+        assert!(shown.contains(line), "{text}\n{shown}");
+    }
+}
+
+#[test]
+fn unbox_makes_flonums_doubles_and_boxes_them_where_values_are_wanted() {
+    let shown =
+        lines("unbox", "(define (f x n) (if (> x n) (list x) (f (* x 2.0) n))) (f 1.0 100.0)");
+    assert!(shown.contains(":= double #%flmul x 2.0"), "{shown}");
+    assert!(shown.contains("flonum := #%flonum x"), "{shown}");
+    let shown = lines("unbox", "(define (f x) (lambda () x)) (f (+ 1.5 (read)))");
+    assert!(!shown.contains("double x"), "a captured local stays a value: {shown}");
+}
+
 #[test]
 fn live_keeps_what_is_needed_after_a_call_and_nothing_else() {
     gives_line(
@@ -209,4 +281,18 @@ fn every_pass_can_be_printed() {
             "{pass}"
         );
     }
+}
+
+#[test]
+fn explain_tells_types_and_what_is_never_boxed_under_each_line() {
+    let text = "(define (norm x n)\n  (if (> x n) x (norm (* x 2.0) n)))\n\
+                (define (pairs l)\n  (if (null? l) '() (cons (norm 1.0 100.0) (pairs (cdr l)))))\n(pairs (read))";
+    let settings = Some("explain").into();
+    let mut sources = Sources::new(Path::new("."));
+    let shown = compile(&mut sources, Path::new("test.scm"), text.into(), &settings).unwrap();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines[0], "(define (norm x n)");
+    assert!(shown.contains("^ doubles, never boxed"), "{shown}");
+    assert!(shown.contains("cons: evacuated"), "{shown}");
+    assert!(shown.contains("pairs (l: any) gives pair or ()"), "{shown}");
 }

@@ -63,6 +63,8 @@ extern struct sch_state sch_rt;
 struct sch_name { const char *text; size_t len; };
 struct sch_patch { uint32_t word, symbol; };
 struct sch_proc { sch_code code; const char *name; };
+/* The place in the source that a line of the C stands for, and its procedure. */
+struct sch_site { uint32_t c_line, file, line, column; const char *procedure; };
 struct sch_program {
     sch_code code;
     V *globals;
@@ -74,6 +76,9 @@ struct sch_program {
     size_t symbol_count;
     const struct sch_patch *patches;
     size_t patch_count;
+    const struct sch_site *sites;
+    size_t site_count;
+    const char *const *files;
     const struct sch_proc *procs;
     V raise, raise_continuable, exit;
 };
@@ -251,14 +256,31 @@ V sch_make_list(V *sp, V k, V fill);
 
 /* ---- Numbers ------------------------------------------------------------------------------------ */
 
-static inline bool sch_both_small(V a, V b) { return (((a ^ 1) | (b ^ 1)) & 7) == 0; }
+/* Of all values only small integers are odd. */
+static inline bool sch_both_small(V a, V b) { return a & b & 1; }
 static inline bool sch_both_float(V a, V b) { return sch_float_p(a) && sch_float_p(b); }
+
+/* Two flonums, or one and a small integer, as doubles. */
+static inline bool sch_doubles(V a, V b, double *x, double *y) {
+    if (sch_float_p(a)) {
+        *x = sch_float_value(a);
+        if (sch_float_p(b)) *y = sch_float_value(b);
+        else if (b & 1) *y = (double)allod_small_value(b);
+        else return false;
+        return true;
+    }
+    if (!(a & 1) || !sch_float_p(b)) return false;
+    *x = (double)allod_small_value(a);
+    *y = sch_float_value(b);
+    return true;
+}
 
 /* One arithmetic operation: integers here, flonums in a call, all else in the library. */
 #define SCH_ARITHMETIC(name, small, operator)                                     \
     V sch_##name##_any(V *sp, V a, V b);                                          \
-    SCH_U SCH_COLD static V sch_##name##_slow(V *sp, V a, V b) {                  \
-        if (sch_both_float(a, b)) return sch_float(sch_float_value(a) operator sch_float_value(b)); \
+    SCH_U __attribute__((noinline)) static V sch_##name##_slow(V *sp, V a, V b) { \
+        double x, y;                                                              \
+        if (SCH_LIKELY(sch_doubles(a, b, &x, &y))) return sch_float(x operator y); \
         return sch_##name##_any(sp, a, b);                                        \
     }                                                                             \
     static inline V sch_##name(V *sp, V a, V b) {                                 \
@@ -269,12 +291,18 @@ static inline bool sch_both_float(V a, V b) { return sch_float_p(a) && sch_float
 SCH_ARITHMETIC(add, __builtin_add_overflow((int64_t)a, (int64_t)(b - 1), &r), +)
 SCH_ARITHMETIC(sub, __builtin_sub_overflow((int64_t)a, (int64_t)(b - 1), &r), -)
 SCH_ARITHMETIC(mul, (__builtin_mul_overflow((int64_t)(a - 1), (int64_t)b >> 3, &r) || (r++, 0)), *)
-V sch_div(V *sp, V a, V b);
+V sch_div_any(V *sp, V a, V b);
+/* Two integers make a ratio, mostly. */
+SCH_U __attribute__((noinline)) static V sch_div(V *sp, V a, V b) {
+    double x, y;
+    if (sch_doubles(a, b, &x, &y)) return sch_float(x / y);
+    return sch_div_any(sp, a, b);
+}
 
 #define SCH_COMPARE(name, any, operator)                                          \
     bool sch_##name##_any(V *sp, V a, V b);                                       \
-    SCH_U SCH_COLD static bool sch_##name##_slow(V *sp, V a, V b) {               \
-        if (sch_both_float(a, b)) return sch_float_value(a) operator sch_float_value(b); \
+    SCH_U __attribute__((noinline)) static bool sch_##name##_slow(V *sp, V a, V b) { \
+        if (SCH_LIKELY(sch_both_float(a, b))) return sch_float_value(a) operator sch_float_value(b); \
         return sch_##name##_any(sp, a, b);                                        \
     }                                                                             \
     static inline bool sch_##name(V *sp, V a, V b) {                              \
@@ -390,7 +418,7 @@ V sch_digit_value(V *sp, V c);
 static inline uint32_t *sch_chars(V s) { return (uint32_t *)(sch_object(s) + 1); }
 static inline size_t sch_len(V v) { return (size_t)(*sch_object(v) >> 16); }
 /* Whether `i` is an index below `len`. */
-static inline bool sch_is_index(V i, size_t len) { return allod_is_small(i) && (i >> 3) < len; }
+static inline bool sch_is_index(V i, size_t len) { return (i & 1) && (i >> 3) < len; }
 
 V sch_make_string(V *sp, V k, V c);
 static inline V sch_string_length(V *sp, V s) {

@@ -182,6 +182,24 @@ fn radix(who: &str, v: V) -> Outcome<u32> {
     }
 }
 
+/// The product of two small integers, and the remainder of a division after which the rest has the sign of
+/// the divisor: without large numbers of the library's.
+fn small_product(a: V, b: V) -> Option<V> {
+    Some(numbers::from_i128(i128::from(a.as_small()?) * i128::from(b.as_small()?)))
+}
+
+fn small_modulo(a: V, b: V) -> Option<V> {
+    let (a, b) = (numbers::as_i128(a)?, numbers::as_i128(b)?);
+    let m = a.checked_rem(b)?;
+    Some(numbers::from_i128(if m != 0 && (m < 0) != (b < 0) { m + b } else { m }))
+}
+
+/// A power that is a machine integer.
+fn small_power(base: V, power: V) -> Option<V> {
+    let power = u32::try_from(power.as_small()?).ok()?;
+    Some(numbers::from_i128(i128::from(base.as_small()?).checked_pow(power)?))
+}
+
 primitives! {
     // An exact zero has no sign: added to a flonum it changes nothing, and less it is the flonum negated.
     fn sch_add_any(a, b) -> V {
@@ -197,11 +215,13 @@ primitives! {
             _ => operate("-", (a, b), |a, b| a - b, |a, b| a - b, |a, b| a - b),
         }
     }
-    fn sch_mul_any(a, b) -> V { operate("*", (a, b), |a, b| a * b, |a, b| a * b, |a, b| a * b) }
-    fn sch_div(a, b) -> V {
-        if let (Some(a), Some(b)) = (a.as_float(), b.as_float()) {
-            return Ok(value::float(a / b));
+    fn sch_mul_any(a, b) -> V {
+        if let Some(product) = small_product(a, b) {
+            return Ok(product);
         }
+        operate("*", (a, b), |a, b| a * b, |a, b| a * b, |a, b| a * b)
+    }
+    fn sch_div_any(a, b) -> V {
         match (number("/", 1, a)?, number("/", 2, b)?) {
             (Number::Float(a), b) => Ok(value::float(a / b.to_f64())),
             (a, Number::Float(b)) => Ok(value::float(a.to_f64() / b)),
@@ -219,6 +239,9 @@ primitives! {
     fn sch_quotient_any(a, b) -> V { divide("quotient", a, b, |a, b| a / b, |a, b| (a / b).trunc()) }
     fn sch_remainder_any(a, b) -> V { divide("remainder", a, b, |a, b| a % b, |a, b| a % b) }
     fn sch_modulo_any(a, b) -> V {
+        if let Some(modulo) = small_modulo(a, b) {
+            return Ok(modulo);
+        }
         divide("modulo", a, b, |a, b| a.mod_floor(b), |a, b| {
             let m = a % b;
             if m != 0.0 && (m < 0.0) != (b < 0.0) { m + b } else { m }
@@ -286,6 +309,9 @@ primitives! {
     }
 
     fn sch_expt(a, b) -> V {
+        if let Some(power) = small_power(a, b) {
+            return Ok(power);
+        }
         let (base, power) = (number("expt", 1, a)?, number("expt", 2, b)?);
         Ok(match (base, power) {
             (Number::Float(base), Number::Int(power)) if power.to_i32().is_some() => {

@@ -116,6 +116,7 @@ pub extern "C" fn sch_uncaught(_: Sp, condition: V) {
     } else {
         eprintln!("error: uncaught object: {}", printing::text(condition, printing::How::Write));
     }
+    eprint!("{}", crate::trace::calls());
     crate::system::leave(70)
 }
 

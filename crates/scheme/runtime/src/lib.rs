@@ -38,7 +38,9 @@ mod records;
 #[path = "../../../capi/src/region.rs"]
 mod region;
 mod state;
+mod stats;
 mod strings;
 mod system;
+mod trace;
 mod value;
 mod vectors;

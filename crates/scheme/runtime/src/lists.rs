@@ -31,15 +31,28 @@ pub extern "C" fn sch_list_p(x: V) -> bool {
     length(x).is_some()
 }
 
+/// A copy of a list's pairs, of which the last leads to `end`.
+fn copied(list: V, end: V) -> V {
+    if !list.is_pair() {
+        return end;
+    }
+    let first = value::cons(list.car(), end);
+    let (mut last, mut rest) = (first, list.cdr());
+    while rest.is_pair() {
+        let next = value::cons(rest.car(), end);
+        last.set_field(2, next);
+        (last, rest) = (next, rest.cdr());
+    }
+    first
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_list_copy(x: V) -> V {
-    let mut items = Vec::new();
-    let mut rest = x;
-    while rest.is_pair() {
-        items.push(rest.car());
-        rest = rest.cdr();
+    let mut end = x;
+    while end.is_pair() {
+        end = end.cdr();
     }
-    items.iter().rfold(rest, |rest, item| value::cons(*item, rest))
+    copied(x, end)
 }
 
 fn tail(who: &str, x: V, k: V) -> Outcome<V> {
@@ -96,22 +109,28 @@ primitives! {
     }
 
     fn sch_append2(a, b) -> V {
-        let Some(items) = length(a).and_then(|_| a.list()) else {
+        if length(a).is_none() {
             return wrong_type("append", 1, "a list", a);
-        };
-        Ok(items.iter().rfold(b, |rest, item| value::cons(*item, rest)))
+        }
+        Ok(copied(a, b))
     }
 
     fn sch_reverse(x) -> V {
-        if length(x).is_none() {
-            return wrong_type("reverse", 1, "a list", x);
-        }
-        let (mut rest, mut done) = (x, V::NIL);
+        // Brent's way to notice a circle: a node that is looked at again after twice as many steps.
+        let (mut rest, mut done, mut seen, mut left, mut steps) = (x, V::NIL, V::NIL, 1_u64, 1_u64);
         while rest.is_pair() {
             done = value::cons(rest.car(), done);
             rest = rest.cdr();
+            left -= 1;
+            if rest == seen && rest != V::NIL {
+                break;
+            }
+            if left == 0 {
+                (seen, steps) = (rest, 2 * steps);
+                left = steps;
+            }
         }
-        Ok(done)
+        if rest == V::NIL { Ok(done) } else { wrong_type("reverse", 1, "a list", x) }
     }
 
     fn sch_list_tail(x, k) -> V { tail("list-tail", x, k) }

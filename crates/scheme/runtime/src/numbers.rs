@@ -63,6 +63,35 @@ pub fn from_i64(i: i64) -> V {
     if small.as_small() == Some(i) { small } else { value::bignum(i < 0, &[i.unsigned_abs()]) }
 }
 
+/// A value of an integer of up to two digits.
+pub fn from_i128(i: i128) -> V {
+    match i64::try_from(i) {
+        Ok(i) => from_i64(i),
+        Err(_) => {
+            let size = i.unsigned_abs();
+            let digits = [size as u64, (size >> 64) as u64];
+            value::bignum(i < 0, if digits[1] == 0 { &digits[..1] } else { &digits })
+        }
+    }
+}
+
+/// An exact integer that has a machine's size.
+pub fn as_i128(v: V) -> Option<i128> {
+    if let Some(i) = v.as_small() {
+        return Some(i.into());
+    }
+    if !v.is(types::BIGNUM) {
+        return None;
+    }
+    let size = match *v.digits() {
+        [_, low] => u128::from(low),
+        [_, low, high] => u128::from(high) << 64 | u128::from(low),
+        _ => return None,
+    };
+    let size = i128::try_from(size).ok()?;
+    Some(if v.digits()[0] == 1 { -size } else { size })
+}
+
 pub fn from_int(i: &BigInt) -> V {
     match i.to_i64() {
         Some(i) => from_i64(i),

@@ -6,12 +6,14 @@
 
 use crate::failure;
 use crate::ports;
+use crate::stats::Stats;
 use crate::value::V;
 use allod_region::control::{self, Control};
 use allod_region::types::{self, Name, Tail, Type};
 use allod_region::{Raw, life, transmigrate};
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
+use std::time::Instant;
 
 /// `struct sch_state`.
 #[repr(C)]
@@ -51,6 +53,17 @@ struct Patch {
     symbol: u32,
 }
 
+/// `struct sch_site`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Site {
+    pub c_line: u32,
+    pub file: u32,
+    pub line: u32,
+    pub column: u32,
+    pub procedure: *const c_char,
+}
+
 /// `struct sch_program`.
 #[repr(C)]
 pub struct Program {
@@ -64,6 +77,9 @@ pub struct Program {
     symbol_count: usize,
     patches: *const Patch,
     patch_count: usize,
+    sites: *const Site,
+    site_count: usize,
+    files: *const *const c_char,
 }
 
 /// What only this library knows.
@@ -74,10 +90,22 @@ struct Own {
     held: usize,
     most: usize,
     arguments: Vec<String>,
+    /// Sorted by lines of C.
+    sites: &'static [Site],
+    files: *const *const c_char,
+    stats: Stats,
 }
 
-static mut OWN: Own =
-    Own { globals: ptr::null_mut(), global_count: 0, held: 0, most: LEAST, arguments: Vec::new() };
+static mut OWN: Own = Own {
+    globals: ptr::null_mut(),
+    global_count: 0,
+    held: 0,
+    most: LEAST,
+    arguments: Vec::new(),
+    sites: &[],
+    files: ptr::null(),
+    stats: Stats::NONE,
+};
 
 /// A region is not moved before it holds this much: below it, moving costs more than it gives back.
 const LEAST: usize = 8 << 20;
@@ -155,6 +183,8 @@ pub unsafe extern "C" fn sch_start(
         }
         own().globals = program.globals;
         own().global_count = program.global_count;
+        own().sites = std::slice::from_raw_parts(program.sites, program.site_count);
+        own().files = program.files;
         for i in 0..argc as usize {
             own().arguments.push(CStr::from_ptr(*argv.add(i)).to_string_lossy().into_owned());
         }
@@ -174,12 +204,22 @@ pub fn arguments() -> &'static [String] {
     &own().arguments
 }
 
+/// The place that a line of the C stands for, and the name of its file.
+pub fn site(c_line: u32) -> Option<(Site, String)> {
+    let sites = own().sites;
+    let site = sites[sites.binary_search_by_key(&c_line, |site| site.c_line).ok()?];
+    // SAFETY: the compiler's tables name files by their numbers.
+    let name = unsafe { CStr::from_ptr(*own().files.add(site.file as usize)) };
+    Some((site, name.to_string_lossy().into_owned()))
+}
+
 /// Whether a value is a constant of the program, which may not be changed.
 pub fn is_constant(v: V) -> bool {
     v.0.wrapping_sub(state().constants) < state().constant_bytes
 }
 
 /// Memory for an object of `bytes`, a multiple of 8.
+#[inline]
 pub fn alloc(bytes: usize) -> *mut u8 {
     let r = state().region;
     // SAFETY: the region is open, and its cursor and limit belong to one piece of memory.
@@ -218,6 +258,7 @@ pub extern "C" fn sch_alloc_slow(bytes: usize) -> *mut u64 {
 /// Moves what is alive to a new region. The stack of roots ends at `sp`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_safe_point(sp: *mut V) {
+    let (began, before) = (Instant::now(), held());
     let old = state().region;
     let new = life::create();
     if new.is_null() {
@@ -248,8 +289,26 @@ pub extern "C" fn sch_safe_point(sp: *mut V) {
     s.region = new;
     s.poll = s.always;
     // SAFETY: the region is open.
-    own().held = unsafe { control::accounting(new) }.chunk_bytes;
+    let survived = unsafe { control::accounting(new) }.chunk_bytes;
+    own().stats.add(began, before, survived);
+    own().held = survived;
     own().most = 2 * own().held + LEAST;
+}
+
+/// Tells what the region did, if that was asked for.
+pub fn tell_stats() {
+    own().stats.tell(held());
+}
+
+/// Bytes that the region holds, and how many of them it has used.
+fn held() -> (usize, usize) {
+    let r = state().region;
+    if r.is_null() {
+        return (0, 0);
+    }
+    // SAFETY: the region is open.
+    let room = unsafe { (*r).limit as usize - (*r).cursor as usize };
+    (own().held, own().held.saturating_sub(room))
 }
 
 /// Where an object of the region that is being left has gone; none when nothing reached it.

@@ -188,11 +188,12 @@ fn object(id: u32, words: usize, len: usize) -> V {
     V(p as u64)
 }
 
+#[inline]
 pub fn cons(a: V, d: V) -> V {
-    let p = object(types::PAIR, 2, 0);
-    p.set_field(1, a);
-    p.set_field(2, d);
-    p
+    let p = state::alloc(24).cast::<u64>();
+    // SAFETY: new memory of three words.
+    unsafe { p.cast::<[u64; 3]>().write([u64::from(types::PAIR) << 1 | 1, a.0, d.0]) };
+    V(p as u64)
 }
 
 pub fn list(items: &[V]) -> V {

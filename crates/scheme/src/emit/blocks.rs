@@ -7,13 +7,16 @@ use crate::straight::{Block, End, Label, ProcId, Rhs, Stmt};
 impl Emit<'_> {
     pub(super) fn block(&mut self, block: &Block, dest: &Dest) {
         for stmt in &block.stmts {
+            self.sites.nowhere();
             self.stmt(stmt);
         }
+        self.sites.nowhere();
         match &block.end {
             End::Return(rhs) => self.give(rhs, dest),
             End::If(test, then, other) => {
                 let test = self.test(test);
                 self.line(&format!("if ({test}) {{"));
+                self.sites.nowhere();
                 self.block(then, dest);
                 self.line("} else {");
                 self.block(other, dest);
@@ -81,13 +84,13 @@ impl Emit<'_> {
     pub(super) fn give(&mut self, rhs: &Rhs, dest: &Dest) {
         match (rhs, dest) {
             (Rhs::Block(block), dest) => self.block(block, dest),
-            (Rhs::Call(operator, known, arguments, _), Dest::Return(_)) => {
-                let call = self.call(operator, *known, arguments, &[]);
+            (Rhs::Call(operator, known, arguments, at), Dest::Return(_)) => {
+                let call = self.call(operator, *known, arguments, *at, &[]);
                 self.line(&format!("SCH_TAIL {call};"));
             }
-            (Rhs::Call(operator, known, arguments, _), dest) => {
+            (Rhs::Call(operator, known, arguments, at), dest) => {
                 // Nothing is alive after it: a value's last call has been named before.
-                let call = self.call(operator, *known, arguments, &[]);
+                let call = self.call(operator, *known, arguments, *at, &[]);
                 match dest {
                     Dest::Store(target, _) => self.line(&format!("{target} = {call};")),
                     _ => self.line(&format!("(void){call};")),
@@ -110,12 +113,12 @@ impl Emit<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Closures(all) => self.closures(all),
-            Stmt::Let(var, Rhs::Call(operator, known, arguments, _), live) => {
+            Stmt::Let(var, Rhs::Call(operator, known, arguments, at), live) => {
                 let live: Vec<String> = live.iter().map(|var| self.home(*var)).collect();
                 let target = var.map(|var| format!("{} v{} SCH_U = ", self.kind(var), var.0));
                 let target = target.unwrap_or_else(|| "(void)".into());
                 // Arguments that have no register lie above what is kept, and are read first.
-                let mut call = self.call(operator, *known, arguments, &live);
+                let mut call = self.call(operator, *known, arguments, *at, &live);
                 if known.is_some_and(|clause| self.flow.raw_results.contains(&clause)) {
                     call = format!("sch_double({call})");
                 }

@@ -15,14 +15,16 @@
 
 mod blocks;
 mod consts;
+mod sites;
 mod stubs;
 
 use crate::core::{Const, Program, Var};
 use crate::passes::live::SELF;
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
-use allod_scheme_datum::{Node, Number};
+use allod_scheme_datum::{Node, Number, Place};
 use consts::Consts;
+use sites::Sites;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::Path;
@@ -31,7 +33,7 @@ use std::path::Path;
 const REGISTERS: usize = 5;
 
 /// Emits a program.
-pub fn run(program: &Program, flow: &Flow, file: &Path) -> String {
+pub fn run(program: &Program, flow: &Flow, file: &Path, files: &[String]) -> String {
     let mut emit = Emit {
         program,
         flow,
@@ -40,6 +42,7 @@ pub fn run(program: &Program, flow: &Flow, file: &Path) -> String {
         escaped: BTreeSet::new(),
         prim_values: BTreeMap::new(),
         here: None,
+        sites: Sites::default(),
         params: HashMap::new(),
         temps: 0,
     };
@@ -54,7 +57,7 @@ pub fn run(program: &Program, flow: &Flow, file: &Path) -> String {
         emit.block(top, &Dest::Return(false));
         emit.out += "}\n\n";
     }
-    emit.finish(file)
+    emit.finish(file, files)
 }
 
 const SIGNATURE: &str = "V *sp SCH_U, V x0 SCH_U, V x1 SCH_U, V x2 SCH_U, V x3 SCH_U, V x4 SCH_U";
@@ -77,6 +80,8 @@ struct Emit<'a> {
     prim_values: BTreeMap<&'static str, &'static Prim>,
     /// The procedure whose clause is being emitted.
     here: Option<ProcId>,
+    /// Which lines of C stand for which places.
+    sites: Sites,
     /// What labels take.
     params: HashMap<Var, Vec<Var>>,
     temps: usize,
@@ -102,6 +107,7 @@ fn c_string(text: &str) -> String {
 
 impl Emit<'_> {
     fn line(&mut self, line: &str) {
+        self.sites.note(self.out.len(), self.here);
         self.out += "    ";
         self.out += line;
         self.out.push('\n');
@@ -239,7 +245,7 @@ impl Emit<'_> {
     /// A C condition.
     fn test(&mut self, rhs: &Rhs) -> String {
         match rhs {
-            Rhs::Prim(prim, arguments, _) if prim.is_truth() => self.prim(prim, arguments),
+            Rhs::Prim(prim, arguments, at) if prim.is_truth() => self.prim(prim, arguments, *at),
             Rhs::Block(_) | Rhs::Call(..) => {
                 let name = self.named(rhs);
                 format!("{name} != ALLOD_FALSE")
@@ -258,7 +264,10 @@ impl Emit<'_> {
         name
     }
 
-    fn prim(&mut self, prim: &'static Prim, arguments: &[Atom]) -> String {
+    fn prim(&mut self, prim: &'static Prim, arguments: &[Atom], at: Place) -> String {
+        if prim.fails() {
+            self.sites.at(at);
+        }
         let mut all = Vec::new();
         let atoms: Vec<String> = if prim.takes_raw() {
             arguments.iter().map(|a| self.double(a)).collect()
@@ -284,8 +293,8 @@ impl Emit<'_> {
     fn value(&mut self, rhs: &Rhs) -> String {
         match rhs {
             Rhs::Atom(atom) => self.atom(atom),
-            Rhs::Prim(prim, arguments, _) => {
-                let call = self.prim(prim, arguments);
+            Rhs::Prim(prim, arguments, at) => {
+                let call = self.prim(prim, arguments, *at);
                 if prim.is_truth() {
                     format!("allod_bool({call})")
                 } else if prim.gives_nothing() {
@@ -317,8 +326,8 @@ impl Emit<'_> {
 
     fn effect(&mut self, rhs: &Rhs) {
         match rhs {
-            Rhs::Prim(prim, arguments, _) => {
-                let call = self.prim(prim, arguments);
+            Rhs::Prim(prim, arguments, at) => {
+                let call = self.prim(prim, arguments, *at);
                 let void = if prim.gives_nothing() { "" } else { "(void)" };
                 self.line(&format!("{void}{call};"));
             }
@@ -346,8 +355,10 @@ impl Emit<'_> {
         operator: &Atom,
         known: Option<(ProcId, usize)>,
         arguments: &[Atom],
+        at: Place,
         live: &[String],
     ) -> String {
+        self.sites.at(at);
         let base = live.len();
         let mut slots: Vec<String> = Vec::new();
         let function = match known {

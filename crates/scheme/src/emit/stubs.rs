@@ -16,7 +16,7 @@ fn argument(i: usize) -> String {
 }
 
 impl Emit<'_> {
-    pub(super) fn finish(mut self, file: &Path) -> String {
+    pub(super) fn finish(mut self, file: &Path, files: &[String]) -> String {
         let body = std::mem::take(&mut self.out);
         let mut generic = String::new();
         let escaped: Vec<ProcId> = {
@@ -65,8 +65,12 @@ impl Emit<'_> {
         }
         w(String::new());
         w(self.consts.define());
+        let before = c.lines().count();
+        let table = self.sites.table(&body, before, self.flow, files);
+        let mut w = |line: String| writeln!(c, "{line}").expect("strings grow");
         w(body);
         w(generic);
+        w(table);
         w(self.program_table(&escaped));
         c
     }
@@ -88,7 +92,7 @@ impl Emit<'_> {
         }
         c += "    return SCH_UNSPECIFIED;\n}\n\n";
         let (words, symbols, patches) = self.consts.counts();
-        writeln!(c, "static struct sch_program the_program = {{\n    program, G, {}, K, {words}, Y, names, {symbols},\n    patches, {patches}, procs,", self.program.globals.len()).expect("strings grow");
+        writeln!(c, "static struct sch_program the_program = {{\n    program, G, {}, K, {words}, Y, names, {symbols},\n    patches, {patches}, sites, sizeof sites / sizeof sites[0], files, procs,", self.program.globals.len()).expect("strings grow");
         for (_, global) in &self.program.hooks {
             match self.flow.known.get(global) {
                 Some(id) => writeln!(c, "    (V)c{},", id.0),

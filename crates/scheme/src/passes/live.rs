@@ -4,7 +4,7 @@
 //! takes  straight-line code with captures
 //! gives  the same, where each call and each label lists the locals that are alive after or at it
 //! ```
-//! Those are the roots, doubles apart: a call may move all objects, so they are stored on the stack before it and loaded
+//! Those are the roots, if they may be objects: a call may move all of these, so they are stored on the stack before it and loaded
 //! after it, and nothing else is. Captured locals are alive as long as the closure itself, [`SELF`].
 
 use crate::core::Var;
@@ -20,7 +20,7 @@ type Set = BTreeSet<Var>;
 pub fn run(flow: &mut Flow) {
     let is_open = |id: &ProcId| flow.procs[id.0 as usize].open;
     let closed = flow.proc_of.iter().filter(|(_, id)| !is_open(id)).map(|(var, _)| *var).collect();
-    let raw = flow.raw.clone();
+    let never: HashSet<Var> = flow.raw.union(&flow.immediate).copied().collect();
     let captures: Vec<Vec<Var>> = flow.procs.iter().map(|proc| proc.free.clone()).collect();
     for proc in &mut flow.procs {
         let mut captured: HashSet<Var> = proc.free.iter().copied().collect();
@@ -28,7 +28,7 @@ pub fn run(flow: &mut Flow) {
         let mut pass = Live {
             captures: &captures,
             closed: &closed,
-            raw: &raw,
+            never: &never,
             captured,
             at_label: HashMap::new(),
         };
@@ -40,7 +40,7 @@ pub fn run(flow: &mut Flow) {
     let mut pass = Live {
         captures: &captures,
         closed: &closed,
-        raw: &raw,
+        never: &never,
         captured,
         at_label: HashMap::new(),
     };
@@ -53,8 +53,8 @@ struct Live<'a> {
     captures: &'a [Vec<Var>],
     /// Locals that are constants.
     closed: &'a HashSet<Var>,
-    /// Locals that are no values.
-    raw: &'a HashSet<Var>,
+    /// Locals that are never objects.
+    never: &'a HashSet<Var>,
     /// Locals that lie in the closure.
     captured: HashSet<Var>,
     at_label: HashMap<Var, Set>,
@@ -95,7 +95,7 @@ impl Live<'_> {
                 }
                 for label in labels {
                     let mut live = self.at_label[&label.name].clone();
-                    let is_value = |param: &Var| !self.raw.contains(param);
+                    let is_value = |param: &Var| !self.never.contains(param);
                     live.extend(label.params.iter().copied().filter(is_value));
                     label.live = live.into_iter().collect();
                 }
@@ -153,7 +153,7 @@ impl Live<'_> {
     }
 
     fn var(&self, var: Var, live: &mut Set) {
-        if self.closed.contains(&var) || self.raw.contains(&var) {
+        if self.closed.contains(&var) || self.never.contains(&var) {
             return;
         }
         live.insert(if self.captured.contains(&var) { SELF } else { var });
