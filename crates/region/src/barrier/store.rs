@@ -99,6 +99,7 @@ unsafe fn admit_from(r: *mut Control, from: *mut Control, value: Raw) -> Result<
 
 /// [`admit`] of values that go into one container: what they share stays shared. Their places may be
 /// those of the container. On failure none has changed.
+#[inline]
 pub(crate) unsafe fn admit_all(r: *mut Control, values: &mut [Raw]) -> Result<(), Error> {
     // SAFETY: the callers' contract.
     unsafe {
@@ -124,6 +125,8 @@ pub(crate) unsafe fn stays(r: *mut Control, value: Raw) -> bool {
 }
 
 /// Copies what the values reach that does not outlive `r`.
+#[cold]
+#[inline(never)]
 unsafe fn repair(r: *mut Control, values: &mut [Raw]) -> Result<(), Error> {
     // SAFETY: the callers' contract.
     unsafe {
