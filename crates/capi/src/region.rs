@@ -237,7 +237,12 @@ export! {
         done(transmigrate::take(dest, dying, roots(first, count)))
     }
     /// Equality by structure.
-    fn allod_equal(a: Raw, b: Raw) -> bool { compare::equal(a, b) }
+    fn allod_equal(a: Raw, b: Raw) -> bool {
+        compare::equal(a, b).unwrap_or_else(|error| {
+            errno::set(code(error));
+            false
+        })
+    }
     /// A hash that equal values share.
     fn allod_hash(v: Raw) -> u64 { compare::hash(v) }
     /// A value as text.

@@ -2,7 +2,7 @@
 //! `validate` proves it.
 
 use allod_region::{
-    Raw, Region, Slot, Value, barrier, dict, life, objects, region_of, transmigrate,
+    Error, Frozen, Raw, Region, Slot, Value, barrier, dict, life, objects, region_of, transmigrate,
 };
 use allod_region_derive::Trace;
 
@@ -46,8 +46,9 @@ fn every_kind_of_store_repairs_what_would_die() {
         ] {
             assert_eq!(home(stored.unwrap()), outer.control());
         }
+        // Key and value at once.
         table.set(key, v).unwrap();
-        assert_eq!(outer.accounting().repairs, 9);
+        assert_eq!(outer.accounting().repairs, 8);
         // And every constructor.
         for made in [
             outer.pair(v, v),
@@ -110,17 +111,91 @@ fn a_store_that_keeps_the_rule_stores_the_value_itself() {
 }
 
 #[test]
-fn a_repair_copies_below_a_quarter_and_merges_above() {
-    for (kept, merges) in [(10, false), (9_000, true)] {
+fn a_repair_copies_however_much_is_reached() {
+    for kept in [10, 9_000] {
         let outer = Region::new();
         let cell = outer.boxed(Value::NIL);
         let child = outer.child();
         let v = child.list((0..kept).map(Value::int));
         child.list((0..10_000 - kept).map(Value::int));
-        assert_eq!(cell.set_box(v).unwrap().same(v), merges);
+        let stored = cell.set_box(v).unwrap();
+        assert!(!stored.same(v));
+        v.set_car(Value::int(-1)).unwrap();
+        assert_eq!(stored.car().unwrap().as_int(), Some(0));
         assert_eq!(outer.accounting().repairs, 1);
         drop(child);
         assert_eq!(cell.unbox().unwrap().iter().count(), kept as usize);
+    }
+}
+
+#[test]
+fn what_goes_into_a_new_container_twice_is_copied_once() {
+    let (outer, inner) = (Region::new(), Region::new());
+    let v = inner.list((0..3).map(Value::int));
+    let pair = outer.pair(v, v);
+    assert!(pair.car().unwrap().same(pair.cdr().unwrap()));
+    let closure = outer.closure(0, &[v, Value::TRUE, v]);
+    assert!(closure.at(0).unwrap().same(closure.at(2).unwrap()));
+    let array = outer.array_from([Value::NIL, v, v]);
+    assert!(array.at(1).unwrap().same(array.at(2).unwrap()));
+    let unsized_list = outer.list([v, Value::NIL, v].into_iter().filter(|v| !v.is_nil()));
+    for list in [outer.list([v, v]), unsized_list] {
+        let items: Vec<_> = list.iter().collect();
+        assert!(items.len() == 2 && items[0].same(items[1]) && items[0] == v);
+    }
+    let tree = outer.tree(2, |i| if i == 1 { Value::TRUE } else { v });
+    assert_eq!(tree.to_string(), "(((0 1 2) . true) (0 1 2) 0 1 2)");
+    let lower = tree.cdr().unwrap();
+    assert!(tree.car().unwrap().car().unwrap().same(lower.cdr().unwrap()));
+    let dict = outer.dict(1);
+    let text = inner.string("both");
+    dict.set(text, text).unwrap();
+    let (key, value) = dict.entries().next().unwrap();
+    assert!(key.same(value));
+    let from = outer.dict_from([(text, text)]).entries().next().unwrap();
+    assert!(from.0.same(from.1));
+}
+
+#[test]
+fn what_a_scope_kept_stays_as_it_is_however_small_the_scope() {
+    let frozen = Frozen::build(|r| r.list((0..10_000).map(Value::int)));
+    for more in [0, 1_000] {
+        let outer = Region::new();
+        let survivor = outer.scope(|inner| {
+            let table = inner.keep(&frozen).unwrap();
+            inner.pair(table, inner.list((0..more).map(Value::int)))
+        });
+        assert!(survivor.car().unwrap().same(frozen.get()), "{more}");
+        assert!(outer.accounting().live < 50_000, "{more}");
+    }
+    // A region that a root holds is left after a copy.
+    let outer = Region::new();
+    let inner = outer.child();
+    let survivor = inner.boxed(inner.keep(&frozen).unwrap());
+    let _root = inner.root(survivor);
+    let mut roots = [survivor.raw()];
+    // SAFETY: both regions are open; the handle of the inner one is given up.
+    let survivor = unsafe {
+        barrier::exit_with(inner.control(), outer.control(), &mut roots).unwrap();
+        std::mem::forget(inner);
+        Value::from_raw(roots[0])
+    };
+    assert!(survivor.unbox().unwrap().same(frozen.get()));
+}
+
+#[test]
+fn a_child_that_is_part_of_a_frozen_region_goes_on_as_a_region() {
+    let outer = Region::new();
+    let child = outer.child();
+    let before = child.pair(Value::int(1), Value::NIL);
+    assert!(child.merge());
+    // SAFETY: the region is this thread's.
+    unsafe { life::freeze(outer.control()) };
+    assert_eq!(before.set_car(Value::NIL), Err(Error::Frozen));
+    assert_eq!(child.try_closure(7, &[before]).unwrap().at(0).unwrap().car(), before.car());
+    for len in [3, 3_000] {
+        let list = child.try_scope(|inner| inner.list((0..len).map(Value::int))).unwrap();
+        assert_eq!(list.iter().count(), len as usize);
     }
 }
 

@@ -208,7 +208,9 @@ fn a_child_merged_into_a_frozen_region_ends_later_without_harm() {
     let frozen = Frozen::build(|r| {
         let cell = r.boxed(Value::NIL);
         let c = r.child();
-        cell.set_box(c.list((0..10_000).map(Value::int))).unwrap();
+        let list = c.list((0..10_000).map(Value::int));
+        assert!(c.merge());
+        assert!(cell.set_box(list).unwrap().same(list));
         child = Some(c);
         cell
     });

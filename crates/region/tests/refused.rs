@@ -131,6 +131,36 @@ unsafe fn until_done(source: *mut Control, root: Raw, moving: bool) -> usize {
     }
 }
 
+/// Moves part of a structure, then all of it with ever more memory until that succeeds; how often it was
+/// refused.
+unsafe fn moved_before(source: *mut Control, root: Raw) -> usize {
+    // SAFETY: the caller's structure; what was moved is used where it is.
+    unsafe {
+        let dest = life::create();
+        let mut first = [*root.pointer().unwrap().add(1).cast::<Raw>()];
+        transmigrate::take(dest, source, &mut first).unwrap();
+        let whole = snapshot(first[0]);
+        let mut taken = take_all();
+        let mut refused = 0;
+        loop {
+            let mut roots = [root];
+            limit(writable());
+            let done = transmigrate::take(dest, source, &mut roots);
+            limit(libc::RLIM_INFINITY);
+            assert!(snapshot(first[0]) == whole, "what was moved before has changed");
+            for _ in 0..if done.is_ok() { taken.len() } else { 1 + taken.len() / 4 } {
+                allod_heap::free(taken.pop().unwrap_or(std::ptr::null_mut()));
+            }
+            if done.is_ok() {
+                assert_eq!(*roots[0].pointer().unwrap().add(1).cast::<Raw>(), first[0]);
+                life::exit(dest);
+                return refused;
+            }
+            refused += 1;
+        }
+    }
+}
+
 #[test]
 fn what_could_not_be_moved_or_copied_is_as_it_was() {
     // SAFETY: both regions are open until their exits.
@@ -144,6 +174,10 @@ fn what_could_not_be_moved_or_copied_is_as_it_was() {
             // Otherwise the limit did not bite and nothing was tested.
             assert!(refused >= 3, "{refused}");
         }
+        life::exit(source);
+        let source = life::create();
+        assert!(life::keep(source, shared));
+        assert!(moved_before(source, build(source, shared)) >= 3);
         life::exit(source);
         life::exit(shared);
     }

@@ -343,7 +343,8 @@ static inline const char *allod_text(allod_value v) {
 /* ---- Stores: the barrier ------------------------------------------------------------------------ */
 
 /* Stores `v` in a slot of the object `container`. When `v`'s region does not outlive the container's,
- * what `v` reaches is copied there, or its region merged. Returns what was stored; ALLOD_EMPTY, with
+ * what `v` reaches is copied there, however much it is; a compiler that wants values to keep their
+ * identity merges the region beforehand (allod_region_merge). Returns what was stored; ALLOD_EMPTY, with
  * the slot unchanged, when memory is out (ENOMEM), when the container is frozen (EPERM), or when it lies in
  * no region and `v` in one (EINVAL): static data outlives every region. */
 allod_value allod_store_object(allod_value container, allod_value *slot, allod_value v);
@@ -447,7 +448,8 @@ bool allod_move(allod_region *dest, allod_region *dying, allod_value *roots, siz
 
 /* ---- Values as a whole -------------------------------------------------------------------------- */
 
-/* Equal by structure, also for cycles. Identity is ==. */
+/* Equal by structure, also for cycles. Identity is ==. False with ENOMEM when working memory is out;
+ * errno is left alone otherwise. */
 bool allod_equal(allod_value a, allod_value b);
 /* A hash that equal values share. */
 uint64_t allod_hash(allod_value v);

@@ -1,6 +1,6 @@
 //! Dictionaries change through the barrier.
 
-use crate::barrier::store::{admit, writable};
+use crate::barrier::store::{admit, admit_all, writable};
 use crate::base::error::Error;
 use crate::data::table::{Table, find, hash_of, normal};
 use crate::data::value::Raw;
@@ -23,13 +23,13 @@ pub unsafe fn set(dict: *mut u64, key: Raw, value: Raw) -> Result<(), Error> {
         let hash = hash_of(key).ok_or(Error::NotAKey)?;
         let r = region_of(dict.cast());
         writable(r)?;
-        let value = admit(r, value)?;
         if let Some(i) = find(Table::of(dict), key, hash) {
-            *Table::of(dict).key(i).add(1) = value;
+            *Table::of(dict).key(i).add(1) = admit(r, value)?;
             return Ok(());
         }
-        let key = admit(r, key)?;
-        put_new(r, dict, key, value, hash)
+        let mut entry = [key, value];
+        admit_all(r, &mut entry)?;
+        put_new(r, dict, entry[0], entry[1], hash)
     }
 }
 

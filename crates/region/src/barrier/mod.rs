@@ -6,20 +6,14 @@
 //! A value may be stored in a container when it is an immediate or a symbol, when both are in one
 //! region, or when the value's region outlives the container's: an ancestor
 //! ([`create_in`](crate::life::create_in)) or one it keeps ([`keep`](crate::life::keep)). Otherwise the
-//! store is **repaired**:
-//!
-//! 1. What the value reaches is **copied** to the container's region and the copy is stored.
-//! 2. But if the container's region is an ancestor of the value's, the value's region is open on this
-//!    thread and not shared, and copying turns out to take more than a quarter of what the region holds,
-//!    the copies are given back and the value's region is **merged**: its memory goes to the ancestor
-//!    when it ends. Nothing moves and the value keeps its identity.
+//! store is **repaired**: what the value reaches is copied to the container's region, and the copy is stored.
+//! That is so however little or much it is, so that identity and later changes do not depend on a size. What
+//! several values that go into one new container share stays shared. Where values are to keep their identity,
+//! their region is merged beforehand ([`merge`](crate::life::merge), [`Region::merge`](crate::Region::merge)),
+//! at a constant cost; then a store needs no repair.
 //!
 //! A container in no region (static data) outlives them all and has no memory to copy to: it takes
 //! immediates, symbols and other static data, and refuses the rest.
-//!
-//! Nothing is measured beforehand: that would cost more than the copying. Whether the quarter is exceeded
-//! is looked at whenever the container's region needs another chunk. Regions below 4 KiB are always copied
-//! from.
 //!
 //! | file | keeps |
 //! | --- | --- |
@@ -32,5 +26,5 @@ mod exit;
 mod store;
 
 pub use exit::exit_with;
-pub(crate) use store::{admit, writable};
+pub(crate) use store::{admit, admit_all, stays, writable};
 pub use store::{store, store_checked};

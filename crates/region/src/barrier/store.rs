@@ -3,18 +3,10 @@
 use crate::base::check::{CHECKED, wrong};
 use crate::base::error::Error;
 use crate::data::value::Raw;
-use crate::life::{merge, outlives};
-use crate::memory::accounting::live;
+use crate::life::outlives;
 use crate::memory::control::Control;
 use crate::memory::slots::region_of;
 use crate::transmigrate;
-use allod_os::thread;
-
-/// Below this many bytes a region's survivors are copied however many there are.
-const ALWAYS_COPY: usize = 4096;
-/// Survivors above one part in so many are not worth copying. Chosen by `allod bench region --only
-/// exit-few,exit-quarter,exit-half,exit-all`.
-const WORTH: usize = 4;
 
 /// Stores a value in a slot of `container` and returns what was stored: the value, or its copy.
 ///
@@ -99,36 +91,48 @@ unsafe fn admit_from(r: *mut Control, from: *mut Control, value: Raw) -> Result<
         if outlives(from, r) {
             return Ok(value);
         }
-        (*r).repairs += 1;
-        // So that the count is reset when the region ends.
-        (*r).counts.set_extra();
         let mut roots = [value];
-        if !may_merge(from, r) {
-            transmigrate::copy(r, &mut roots)?;
-        } else if !transmigrate::copy_at_most(r, &mut roots, worth_copying(from))? {
-            if merge(from, r) {
-                return Ok(value);
-            }
-            transmigrate::copy(r, &mut roots)?;
-        }
+        repair(r, &mut roots)?;
         Ok(roots[0])
     }
 }
 
-unsafe fn may_merge(from: *mut Control, into: *mut Control) -> bool {
-    // SAFETY: both regions are alive.
+/// [`admit`] of values that go into one container: what they share stays shared. Their places may be
+/// those of the container. On failure none has changed.
+#[inline]
+pub(crate) unsafe fn admit_all(r: *mut Control, values: &mut [Raw]) -> Result<(), Error> {
+    // SAFETY: the callers' contract.
     unsafe {
-        let me = thread::pointer();
-        !(*from).counts.is_shared()
-            && (*from).counts.is_owner(me)
-            && (*into).counts.is_owner(me)
-            && outlives(into, from)
+        if values.iter().all(|value| stays(r, *value)) {
+            return Ok(());
+        }
+        if r.is_null() {
+            return Err(Error::OutsideRegion);
+        }
+        repair(r, values)
     }
 }
 
-/// How many bytes to copy out of a region before its memory is taken over whole instead.
-pub(super) unsafe fn worth_copying(r: *const Control) -> usize {
-    // SAFETY: the callers' region is alive.
-    let live = unsafe { live(r) };
-    if live < ALWAYS_COPY { usize::MAX } else { live / WORTH }
+/// Whether a value may be stored in `r` as it is.
+#[inline]
+pub(crate) unsafe fn stays(r: *mut Control, value: Raw) -> bool {
+    let Some(p) = value.pointer() else { return true };
+    // SAFETY: the callers' value is alive.
+    unsafe {
+        let from = region_of(p.cast());
+        from == r || from.is_null() || (!r.is_null() && outlives(from, r))
+    }
+}
+
+/// Copies what the values reach that does not outlive `r`.
+#[cold]
+#[inline(never)]
+unsafe fn repair(r: *mut Control, values: &mut [Raw]) -> Result<(), Error> {
+    // SAFETY: the callers' contract.
+    unsafe {
+        (*r).repairs += 1;
+        // So that the count is reset when the region ends.
+        (*r).counts.set_extra();
+        transmigrate::copy(r, values)
+    }
 }

@@ -58,6 +58,16 @@ impl<T: Copy> Stack<T> {
     }
 }
 
+impl<T: Copy> Stack<T> {
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        if self.len == 0 {
+            return &mut [];
+        }
+        // SAFETY: `len` elements were pushed.
+        unsafe { core::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+}
+
 impl<T: Copy> Drop for Stack<T> {
     fn drop(&mut self) {
         // SAFETY: the block is this stack's or null.

@@ -1,117 +1,148 @@
 //! Equality and hashes of values, by structure and without recursion.
 
+use crate::base::error::Error;
 use crate::base::hash;
 use crate::base::scratch::{Full, Map, Stack};
-use crate::data::read as objects;
-use crate::data::table as dict;
+use crate::data::read;
+use crate::data::table;
 use crate::data::types;
 use crate::data::value::{Header, Raw};
 
 /// Whether two values have the same structure: equal immediates, numbers, text, and containers whose
-/// parts are equal. Cyclic structures are compared as their infinite unfoldings (pairs of objects under
+/// parts are equal. Cyclic structures are compared as their infinite unfoldings (objects under
 /// comparison count as equal). Symbols, closures' code and users' plain words compare by identity;
-/// dictionaries regardless of order. False also when memory for the comparison is out.
+/// dictionaries regardless of order.
+///
+/// Nearly linear in what both reach, cycles of different lengths among them.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] when memory for the comparison is out.
 ///
 /// # Safety
 /// Both are alive and not written meanwhile.
-pub unsafe fn equal(a: Raw, b: Raw) -> bool {
+pub unsafe fn equal(a: Raw, b: Raw) -> Result<bool, Error> {
     if a == b {
-        return true;
+        return Ok(true);
     }
     let mut todo: Stack<(Raw, Raw)> = Stack::new();
-    let mut assumed = Assumed(Map::new());
+    let mut classes = Classes(Map::new());
     let mut next = Some((a, b));
     while let Some((a, b)) = next {
         // SAFETY: the caller's contract.
-        if !unsafe { step(a, b, &mut todo, &mut assumed) } {
-            return false;
+        if !unsafe { step(a, b, &mut todo, &mut classes) }.map_err(|Full| Error::OutOfMemory)? {
+            return Ok(false);
         }
         next = todo.pop();
     }
-    true
+    Ok(true)
 }
 
 /// Compares one level; pushes the parts.
-unsafe fn step(a: Raw, b: Raw, todo: &mut Stack<(Raw, Raw)>, assumed: &mut Assumed) -> bool {
+unsafe fn step(
+    a: Raw,
+    b: Raw,
+    todo: &mut Stack<(Raw, Raw)>,
+    classes: &mut Classes,
+) -> Result<bool, Full> {
     if a == b {
-        return true;
+        return Ok(true);
     }
     // SAFETY: the caller's contract.
     unsafe {
         if let (Some(x), Some(y)) = (a.as_int(), b.as_int()) {
-            return x == y;
+            return Ok(x == y);
         }
-        let (Some(p), Some(q)) = (a.pointer(), b.pointer()) else { return false };
+        let (Some(p), Some(q)) = (a.pointer(), b.pointer()) else { return Ok(false) };
         let (h, k) = (Header(*p), Header(*q));
-        match h.type_id() {
+        Ok(match h.type_id() {
             id if id != k.type_id() => false,
             types::SYMBOL => false,
-            types::DICT => assumed.meet(p, q).is_ok_and(|met| met || same_entries(p, q, todo)),
+            types::DICT => classes.join(p, q)? || same_entries(p, q, todo)?,
             types::FLOAT => a.as_float() == b.as_float(),
-            types::STRING | types::BYTES => objects::byte_slice(a) == objects::byte_slice(b),
+            types::STRING | types::BYTES => read::byte_slice(a) == read::byte_slice(b),
             _ if h != k => false,
-            _ => assumed.meet(p, q).is_ok_and(|met| met || same_parts(p, q, h, todo)),
-        }
+            _ => classes.join(p, q)? || same_parts(p, q, h, todo)?,
+        })
     }
 }
 
-/// The pairs of objects that count as equal: under comparison, or compared already.
-struct Assumed(Map<(u64, u64)>);
+/// The objects that count as equal, under comparison or compared already: a forest, each tree of which
+/// is a class.
+///
+/// Equality is transitive, so what is equal to one of a class need not be compared with the others:
+/// there are as many comparisons as objects, where there may be as many pairs of them as the product
+/// of two cycles' lengths (Hopcroft and Karp 1971; for values, Adams and Dybvig, ICFP 2008).
+struct Classes(Map<u64>);
 
-impl Assumed {
-    /// True when the pair was entered before; enters it otherwise.
-    fn meet(&mut self, p: *mut u64, q: *mut u64) -> Result<bool, Full> {
-        let pair = (p as u64, q as u64);
-        let mut key = (pair.0.rotate_left(32) ^ pair.1) | 1;
-        // Different pairs may ask for the same key; the next one tried is another.
-        while let Some(found) = self.0.get(key) {
-            if found == pair {
-                return Ok(true);
-            }
-            key = key.wrapping_mul(0x5851_F42D_4C95_7F2D) | 1;
+impl Classes {
+    /// The object that stands for another's class. Paths are halved on the way.
+    fn root(&mut self, mut p: u64) -> Result<u64, Full> {
+        while let Some(up) = self.0.get(p) {
+            let Some(next) = self.0.get(up) else { return Ok(up) };
+            self.0.insert(p, next)?;
+            p = next;
         }
-        self.0.insert(key, pair).map(|()| false)
+        Ok(p)
+    }
+
+    /// True when both are of one class; makes their classes one otherwise.
+    fn join(&mut self, p: *mut u64, q: *mut u64) -> Result<bool, Full> {
+        let (p, q) = (self.root(p as u64)?, self.root(q as u64)?);
+        if p == q {
+            return Ok(true);
+        }
+        self.0.insert(p, q).map(|()| false)
     }
 }
 
-unsafe fn same_entries(p: *mut u64, q: *mut u64, todo: &mut Stack<(Raw, Raw)>) -> bool {
+unsafe fn same_entries(
+    p: *mut u64,
+    q: *mut u64,
+    todo: &mut Stack<(Raw, Raw)>,
+) -> Result<bool, Full> {
     // SAFETY: both are dictionaries.
     unsafe {
-        if dict::len(p) != dict::len(q) {
-            return false;
+        if table::len(p) != table::len(q) {
+            return Ok(false);
         }
         let mut i = 0;
-        while let Ok(entry) = dict::entry(p, i) {
+        while let Ok(entry) = table::entry(p, i) {
             i += 1;
             if let Some((key, value)) = entry {
-                let Some(other) = dict::get(q, key) else { return false };
-                if todo.push((value, other)).is_err() {
-                    return false;
-                }
+                let Some(other) = table::get(q, key) else { return Ok(false) };
+                todo.push((value, other))?;
             }
         }
-        true
+        Ok(true)
     }
 }
 
 /// Two objects of one type and length: their slots are compared later, their other words now.
-unsafe fn same_parts(p: *mut u64, q: *mut u64, h: Header, todo: &mut Stack<(Raw, Raw)>) -> bool {
+unsafe fn same_parts(
+    p: *mut u64,
+    q: *mut u64,
+    h: Header,
+    todo: &mut Stack<(Raw, Raw)>,
+) -> Result<bool, Full> {
     // SAFETY: both have the header and therefore the length, unless a size function says otherwise.
     unsafe {
         let bytes = types::object_bytes(p, h);
         if bytes != types::object_bytes(q, h) {
-            return false;
+            return Ok(false);
         }
         let mut next = p.add(1);
-        let mut same = true;
+        let (mut same, mut pushed) = (true, Ok(()));
         types::each_slot(p, h, &mut |slot| {
             let at = slot.cast::<u64>();
             same &= next > at || same_words(next, p, q, at);
             next = at.add(1);
             let other = *q.byte_offset(at.byte_offset_from(p)).cast::<Raw>();
-            same &= *slot == other || todo.push((*slot, other)).is_ok();
+            if *slot != other && pushed.is_ok() {
+                pushed = todo.push((*slot, other));
+            }
         });
-        same && same_words(next, p, q, p.byte_add(bytes))
+        pushed?;
+        Ok(same && same_words(next, p, q, p.byte_add(bytes)))
     }
 }
 
@@ -170,11 +201,11 @@ unsafe fn hash_one(v: Raw, todo: &mut Waiting) -> u64 {
             types::SYMBOL => p as u64,
             // -0.0 equals 0.0.
             types::FLOAT => (f64::from_bits(*p.add(1)) + 0.0).to_bits(),
-            types::STRING | types::BYTES => hash::text(objects::byte_slice(v).unwrap_or(&[])),
-            types::DICT => dict::len(p) as u64,
+            types::STRING | types::BYTES => hash::text(read::byte_slice(v).unwrap_or(&[])),
+            types::DICT => table::len(p) as u64,
             types::ARRAY | types::CLOSURE => {
                 // Not each slot: there may be millions.
-                let (slots, len) = objects::slots(v).unwrap_or((core::ptr::null_mut(), 0));
+                let (slots, len) = read::slots(v).unwrap_or((core::ptr::null_mut(), 0));
                 (0..len.min(HASHED)).for_each(|i| todo.add(*slots.add(i)));
                 header.0
             }

@@ -4,8 +4,8 @@
 //! parts the rest is.
 
 use crate::base::scratch::{Map, Stack};
-use crate::data::read as objects;
-use crate::data::table as dict;
+use crate::data::read;
+use crate::data::table;
 use crate::data::types;
 use crate::data::value::{Header, Raw};
 use core::fmt::{Error, Formatter, Result, Write};
@@ -69,10 +69,10 @@ unsafe fn value(
             types::INT => return write!(f, "{}", *p.add(1) as i64),
             types::FLOAT => return write!(f, "{:?}", f64::from_bits(*p.add(1))),
             types::STRING => {
-                return quoted(objects::byte_slice(v).unwrap_or(&[]), f);
+                return quoted(read::byte_slice(v).unwrap_or(&[]), f);
             }
-            types::SYMBOL => return plain(objects::byte_slice(v).unwrap_or(&[]), f),
-            types::BYTES => return write!(f, "#bytes{:?}", objects::byte_slice(v).unwrap_or(&[])),
+            types::SYMBOL => return plain(read::byte_slice(v).unwrap_or(&[]), f),
+            types::BYTES => return write!(f, "#bytes{:?}", read::byte_slice(v).unwrap_or(&[])),
             _ => {}
         }
         if open.get(p as u64) == Some(true) {
@@ -205,7 +205,7 @@ unsafe fn entries(p: *mut u64, todo: &mut Stack<Part>) -> Result {
     push(todo, Part::Text("}"))?;
     // SAFETY: the caller's dictionary.
     unsafe {
-        while let Ok(entry) = dict::entry(p, i) {
+        while let Ok(entry) = table::entry(p, i) {
             i += 1;
             if let Some(entry) = entry {
                 all.push(entry).map_err(|_| Error)?;

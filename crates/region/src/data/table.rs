@@ -260,6 +260,7 @@ pub unsafe fn entry(dict: *mut u64, i: usize) -> Result<Option<(Raw, Raw)>, Erro
     }
 }
 
+#[inline]
 pub(crate) unsafe fn append(t: Table, key: Raw, value: Raw, hash: u64) {
     // SAFETY: the callers' table has room.
     unsafe {

@@ -15,7 +15,8 @@ use core::marker::PhantomData;
 ///
 /// Immediates and symbols need no region. Containers change through the barrier
 /// ([`barrier`](crate::barrier)): a store may put in a copy. `==` and `Hash` go by structure,
-/// [`same`](Value::same) by identity.
+/// [`same`](Value::same) by identity. `==` panics when working memory is out;
+/// [`try_equal`](Value::try_equal) reports it.
 ///
 /// ```compile_fail,E0505
 /// use allod_region::Region;
@@ -388,6 +389,15 @@ impl<'r> Value<'r> {
         self.0 == other.0
     }
 
+    /// Whether both have the same structure: `==`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] when working memory is out.
+    pub fn try_equal(self, other: Value<'_>) -> Result<bool, Error> {
+        // SAFETY: both are alive and on this thread.
+        unsafe { compare::equal(self.0, other.0) }
+    }
+
     /// The object's header, for typed access.
     #[inline]
     pub(crate) fn object(self) -> Option<(*mut u64, Header)> {
@@ -399,7 +409,7 @@ impl<'r> Value<'r> {
 impl PartialEq for Value<'_> {
     fn eq(&self, other: &Value<'_>) -> bool {
         // SAFETY: both are alive and on this thread.
-        unsafe { compare::equal(self.0, other.0) }
+        sure(unsafe { compare::equal(self.0, other.0) })
     }
 }
 

@@ -1,8 +1,8 @@
 //! [`Region`]'s constructors: one for each built-in type, and batches.
 
+use crate::barrier;
 use crate::base::error::Error;
 use crate::base::scratch::{Full, Stack};
-use crate::data::types;
 use crate::data::value::Raw;
 use crate::face::handle::Value;
 use crate::face::region::Region;
@@ -116,7 +116,7 @@ impl Region {
     /// [`Error::OutOfMemory`].
     #[inline]
     pub fn try_pair(&self, car: Value<'_>, cdr: Value<'_>) -> Result<Value<'_>, Error> {
-        let (car, cdr) = (self.admit(car)?, self.admit(cdr)?);
+        let [car, cdr] = self.admit_all([car, cdr])?;
         // SAFETY: this region is open and this thread's; the values were admitted.
         self.made(unsafe { objects::pair(self.control(), car, cdr) })
     }
@@ -235,15 +235,21 @@ impl Region {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn try_closure(&self, code: usize, captured: &[Value<'_>]) -> Result<Value<'_>, Error> {
-        // SAFETY: this region is open and this thread's; the slots are empty until they are set.
-        let c = unsafe { objects::object(self.control(), types::CLOSURE, captured.len()) };
+        // The values go in as they are, and are admitted together where they lie.
+        // SAFETY: this region is open and this thread's; a `Value` is a word, and nobody sees the closure
+        // before its values are admitted.
+        let c = unsafe {
+            let raw = core::slice::from_raw_parts(captured.as_ptr().cast(), captured.len());
+            objects::closure(self.control(), code, raw)
+        };
         let c = self.made(c)?;
-        if let Some(p) = c.raw().pointer() {
-            // SAFETY: a closure's second word is its code address.
-            unsafe { *p.add(1) = code as u64 };
-        }
-        for (i, v) in captured.iter().enumerate() {
-            c.set_at(i, *v)?;
+        // SAFETY: the closure is new.
+        if let Some((slots, len)) = unsafe { objects::slots(c.raw()) } {
+            // SAFETY: the slots are the closure's; values are alive and on this thread, or frozen.
+            unsafe {
+                let slots = core::slice::from_raw_parts_mut(slots, len);
+                barrier::admit_all(self.control(), slots)?;
+            }
         }
         Ok(c)
     }
@@ -295,7 +301,7 @@ impl Region {
         let entries = entries.into_iter();
         let d = self.try_dict(entries.size_hint().0)?;
         for (k, v) in entries {
-            let (k, v) = (self.admit(k)?, self.admit(v)?);
+            let [k, v] = self.admit_all([k, v])?;
             if let Some(p) = d.raw().pointer() {
                 // SAFETY: the dictionary is this region's; key and value were admitted.
                 unsafe { dict::set_admitted(self.control(), p, k, v)? };
@@ -322,10 +328,14 @@ impl Region {
         &'r self,
         values: impl IntoIterator<Item = Value<'v>>,
     ) -> Result<Value<'r>, Error> {
-        self.counted(values.into_iter(), |len, fill| {
-            // SAFETY: as in `try_pair`; `fill` admits.
-            unsafe { batch::array(self.control(), len, fill) }
-        })
+        self.counted(
+            values.into_iter(),
+            |len, fill| {
+                // SAFETY: as in `try_pair`; `fill` gives what may stay.
+                unsafe { batch::array(self.control(), len, fill) }
+            },
+            batch::of_array,
+        )
     }
 
     /// An array of numbers together with the numbers, by one allocation.
@@ -369,10 +379,14 @@ impl Region {
         &'r self,
         values: impl IntoIterator<Item = Value<'v>>,
     ) -> Result<Value<'r>, Error> {
-        self.counted(values.into_iter(), |len, fill| {
-            // SAFETY: as in `try_pair`; `fill` admits.
-            unsafe { batch::list(self.control(), len, fill) }
-        })
+        self.counted(
+            values.into_iter(),
+            |len, fill| {
+                // SAFETY: as in `try_pair`; `fill` gives what may stay.
+                unsafe { batch::list(self.control(), len, fill) }
+            },
+            batch::of_list,
+        )
     }
 
     /// A full binary tree of pairs with `depth` levels and 2^`depth` values at its bottom, by one
@@ -400,48 +414,96 @@ impl Region {
         depth: u32,
         mut fill: impl FnMut(usize) -> Value<'v>,
     ) -> Result<Value<'r>, Error> {
-        let mut failure = Ok(());
-        // SAFETY: as in `try_pair`.
-        let tree = unsafe {
-            batch::tree(self.control(), depth, |i| self.admit_or_note(fill(i), &mut failure))
-        };
-        failure?;
-        self.made(tree)
+        if depth == 0 {
+            return self.made(self.admit(fill(0))?);
+        }
+        let mut late = Late::new();
+        // SAFETY: as in `try_pair`; `admit` gives what may stay.
+        let tree =
+            unsafe { batch::tree(self.control(), depth, |i| late.admit(self, fill(i).raw(), i)) };
+        late.put(self, tree, |tree, i| batch::of_tree(tree, depth, i))
     }
 
     /// Makes a batch of an iterator's values: straight when it says how many come, otherwise after
-    /// counting them.
+    /// counting them. `place` is where in the batch the value of a number goes.
     #[inline]
     fn counted<'r, 'v>(
         &'r self,
         mut values: impl Iterator<Item = Value<'v>>,
         make: impl FnOnce(usize, &mut dyn FnMut(usize) -> Raw) -> Raw,
+        place: impl Fn(Raw, usize) -> *mut Raw,
     ) -> Result<Value<'r>, Error> {
+        let mut late = Late::new();
         if let (least, Some(most)) = values.size_hint()
             && least == most
         {
-            let mut failure = Ok(());
             // A hint that is wrong costs values, not safety.
-            let batch = make(least, &mut |_| {
-                values.next().map_or(Raw::NIL, |v| self.admit_or_note(v, &mut failure))
+            let batch = make(least, &mut |i| {
+                values.next().map_or(Raw::NIL, |v| late.admit(self, v.raw(), i))
             });
-            failure?;
-            return self.made(batch);
+            return late.put(self, batch, place);
         }
         let mut all = Stack::new();
         for v in values {
-            all.push(self.admit(v)?).map_err(|Full| Error::OutOfMemory)?;
+            all.push(v.raw()).map_err(|Full| Error::OutOfMemory)?;
         }
         let all = all.as_slice();
-        self.made(make(all.len(), &mut |i| all[i]))
+        let batch = make(all.len(), &mut |i| late.admit(self, all[i], i));
+        late.put(self, batch, place)
+    }
+}
+
+/// The values of a batch that must be copied first: together, so that what they share stays shared.
+struct Late {
+    values: Stack<Raw>,
+    /// Their numbers.
+    at: Stack<usize>,
+    full: bool,
+}
+
+impl Late {
+    fn new() -> Late {
+        Late { values: Stack::new(), at: Stack::new(), full: false }
     }
 
-    /// The value as it may be stored here; in its place nil once memory was out, which is noted.
+    /// The value if it may be stored in `r` as it is; nil if its copy comes later.
     #[inline(always)]
-    fn admit_or_note(&self, v: Value<'_>, failure: &mut Result<(), Error>) -> Raw {
-        self.admit(v).unwrap_or_else(|error| {
-            *failure = Err(error);
-            Raw::NIL
-        })
+    fn admit(&mut self, r: &Region, v: Raw, i: usize) -> Raw {
+        // SAFETY: values are alive and on this thread, or frozen.
+        if unsafe { barrier::stays(r.control(), v) } {
+            return v;
+        }
+        self.note(v, i);
+        Raw::NIL
+    }
+
+    #[cold]
+    fn note(&mut self, v: Raw, i: usize) {
+        self.full |= self.values.push(v).is_err() || self.at.push(i).is_err();
+    }
+
+    /// Copies what was noted and puts it in its places.
+    #[inline]
+    fn put<'r>(
+        mut self,
+        r: &'r Region,
+        batch: Raw,
+        place: impl Fn(Raw, usize) -> *mut Raw,
+    ) -> Result<Value<'r>, Error> {
+        if self.full {
+            return Err(Error::OutOfMemory);
+        }
+        let batch_value = r.made(batch)?;
+        if self.at.as_slice().is_empty() {
+            return Ok(batch_value);
+        }
+        // SAFETY: values are alive; the places are those of the new batch.
+        unsafe {
+            barrier::admit_all(r.control(), self.values.as_mut_slice())?;
+            for (v, i) in self.values.as_slice().iter().zip(self.at.as_slice()) {
+                *place(batch, *i) = *v;
+            }
+        }
+        Ok(batch_value)
     }
 }

@@ -18,7 +18,7 @@ use core::ptr::NonNull;
 /// Owned by the thread that made it. Values borrow from it, so none can outlive it; what is to
 /// survive leaves by [`Region::scope`], [`Region::bring`] or a [`Root`](crate::Root). Every function
 /// that takes values applies the closure rule: a value of a region that does not outlive this one is
-/// copied in (or its region merged, see [`barrier`](crate::barrier)).
+/// copied in (see [`barrier`](crate::barrier)).
 ///
 /// What can fail panics, and has a `try_` twin that reports the [`Error`] and leaves all as it was.
 ///
@@ -105,6 +105,40 @@ impl Region {
     pub(crate) fn admit(&self, v: Value<'_>) -> Result<Raw, Error> {
         // SAFETY: values are alive and on this thread, or frozen.
         unsafe { barrier::admit(self.control(), v.raw()) }
+    }
+
+    /// Values as they may be stored here: themselves, or their copies, which share what the values share.
+    #[inline(always)]
+    pub(crate) fn admit_all<const N: usize>(&self, v: [Value<'_>; N]) -> Result<[Raw; N], Error> {
+        let mut raw = v.map(Value::raw);
+        // SAFETY: values are alive and on this thread, or frozen.
+        unsafe { barrier::admit_all(self.control(), &mut raw)? };
+        Ok(raw)
+    }
+
+    /// Makes this region part of the one that it was opened in: its memory goes there when it ends, and
+    /// until then its values may be stored in the other as they are, with their identity. Constant cost.
+    ///
+    /// False when it was not opened in another one, or either is frozen or this one shared.
+    ///
+    /// ```
+    /// use allod_region::{Region, Value};
+    /// let outer = Region::new();
+    /// let cell = outer.boxed(Value::NIL);
+    /// let inner = outer.child();
+    /// let list = inner.list((0..3).map(Value::int));
+    /// assert!(inner.merge());
+    /// assert!(cell.set_box(list).unwrap().same(list));
+    /// drop(inner);
+    /// assert_eq!(cell.unbox().unwrap().to_string(), "(0 1 2)");
+    /// ```
+    pub fn merge(&self) -> bool {
+        // SAFETY: this region is open and this thread's, and so is one that it can be merged into: it
+        // is held by this one, and a region that was shared with this thread is refused.
+        unsafe {
+            let parent = (*self.control()).parent;
+            !parent.is_null() && life::merge(self.control(), parent)
+        }
     }
 
     /// `size` bytes of plain memory at a multiple of `align`, a power of two up to 64 KiB; it goes with

@@ -8,6 +8,9 @@ use crate::memory::slots;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
+/// So many regions are looked at one by one.
+const WALKED: usize = 8;
+
 /// Makes a region's counts ready for other threads, and those of all that it keeps alive, which
 /// whoever is last lets go of. Before the first of them sees it.
 ///
@@ -48,13 +51,14 @@ pub(super) unsafe fn each_held(r: *mut Control, mut f: impl FnMut(*mut Control) 
         if !(*r).parent.is_null() && !f((*r).parent) {
             return;
         }
-        let mut k = (*r).kept;
-        while !k.is_null() {
-            if !f((*k).region) {
+        let Some(kept) = (*r).kept.as_ref() else { return };
+        for held in kept.some.as_slice() {
+            if !f(*held) {
                 return;
             }
-            k = (*k).next;
         }
+        let mut more = true;
+        kept.settled.each(|held, ()| more = more && f(held as *mut Control));
     }
 }
 
@@ -74,23 +78,58 @@ pub unsafe fn keep(r: *mut Control, other: *mut Control) -> bool {
         if (*r).frozen || may_hold(other, r) {
             return false;
         }
-        let k: *mut Kept = allod_heap::malloc(size_of::<Kept>()).cast();
-        if k.is_null() {
+        if enter(r, other).is_err() {
             return false;
         }
         if (*r).counts.is_shared() {
             share(other);
         }
         retain(other);
-        k.write(Kept { next: (*r).kept, region: other });
-        (*r).kept = k;
         (*r).counts.set_extra();
         true
     }
 }
 
+/// Enters `other` among the regions that `r` keeps.
+unsafe fn enter(r: *mut Control, other: *mut Control) -> Result<(), Full> {
+    // SAFETY: the callers' regions are alive.
+    unsafe {
+        if (*r).kept.is_null() {
+            let kept: *mut Kept = allod_heap::malloc(size_of::<Kept>()).cast();
+            if kept.is_null() {
+                return Err(Full);
+            }
+            kept.write(Kept { some: Stack::new(), settled: Map::new() });
+            (*r).kept = kept;
+            (*r).counts.set_extra();
+        }
+        let kept = &mut *(*r).kept;
+        // What is frozen keeps nothing more and is merged into nothing.
+        let settled = (*other).frozen && (*other).parent.is_null() && (*other).kept.is_null();
+        if settled && kept.some.as_slice().len() >= WALKED {
+            kept.settled.insert(other as u64, ())
+        } else {
+            kept.some.push(other)
+        }
+    }
+}
+
+/// Whether `r` itself keeps `other`.
+///
+/// # Safety
+/// Both are alive.
+pub(crate) unsafe fn keeps(r: *mut Control, other: *mut Control) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        (*r).kept.as_ref().is_some_and(|kept| {
+            kept.settled.get(other as u64).is_some()
+                || kept.some.as_slice().iter().any(|&held| slots::last_heir(held) == other)
+        })
+    }
+}
+
 /// True when `a` is sure to live as long as `b`: it is `b`, an ancestor, or kept by `b` or by one of
-/// those. A few loads for each ancestor; a search, each region once, where regions keep others that hold
+/// those. A few loads for each ancestor, however many frozen regions it keeps; a search, each region once, where regions keep others that hold
 /// others again. False also when memory for that search is out.
 ///
 /// # Safety
@@ -117,14 +156,17 @@ unsafe fn holds(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
             if at == a {
                 return Ok(true);
             }
-            let mut k = (*at).kept;
-            while !k.is_null() {
-                let kept = slots::last_heir((*k).region);
-                if kept == a {
+            if let Some(kept) = (*at).kept.as_ref() {
+                if kept.settled.get(a as u64).is_some() {
                     return Ok(true);
                 }
-                deep |= !(*kept).parent.is_null() || !(*kept).kept.is_null();
-                k = (*k).next;
+                for &held in kept.some.as_slice() {
+                    let held = slots::last_heir(held);
+                    if held == a {
+                        return Ok(true);
+                    }
+                    deep |= !(*held).parent.is_null() || !(*held).kept.is_null();
+                }
             }
             if (*at).parent.is_null() {
                 break;

@@ -26,7 +26,9 @@ mod scope;
 mod threads;
 pub mod validate;
 
+pub(crate) use holding::keeps;
 pub use holding::{keep, outlives, share};
 pub use merge::{merge, splice};
+pub(crate) use reclaim::{note_vain, vain};
 pub use scope::{create, create_in, exit, release, retain, tether, untether, untether_owner};
 pub use threads::{adopt, detach, freeze};

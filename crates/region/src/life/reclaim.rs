@@ -8,7 +8,7 @@ use crate::memory::counts::{Left, Misuse};
 use crate::memory::{chunk, pool, slots};
 use allod_os::thread;
 use core::ptr;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, Release};
 
 /// Does what a count asks for.
 #[inline]
@@ -21,11 +21,35 @@ pub(super) unsafe fn settle(r: *mut Control, left: Result<Left, Misuse>, what: &
     }
 }
 
+/// Bytes that were moved in vain out of what is merged into `r`: kept in the newest merged block, whose
+/// own objects are counted by the heir.
+///
+/// # Safety
+/// The region is alive and the caller's.
+pub(crate) unsafe fn vain(r: *const Control) -> usize {
+    // SAFETY: the caller's contract; merged blocks live as long as their heir.
+    unsafe { (*r).merged.as_ref().map_or(0, |newest| newest.retired) }
+}
+
+/// Notes that so many bytes more were moved in vain before a region was merged into `r`.
+///
+/// # Safety
+/// As for [`vain`].
+pub(crate) unsafe fn note_vain(r: *mut Control, bytes: usize) {
+    // SAFETY: as in `vain`.
+    unsafe {
+        if let Some(newest) = (*r).merged.as_mut() {
+            newest.retired += bytes;
+        }
+    }
+}
+
 /// Makes a dead region's block, with its chunks, its heir's. No chunk is touched: their headers may
 /// long have left the caches.
 unsafe fn hand_over(r: *mut Control, heir: *mut Control) {
     // SAFETY: nobody holds `r`; the thread owns the heir, which is alive.
     unsafe {
+        let in_vain = vain(r) + vain(heir);
         if (*r).merged.is_null() {
             (*r).merged_last = r;
         }
@@ -36,6 +60,9 @@ unsafe fn hand_over(r: *mut Control, heir: *mut Control) {
         }
         (*heir).merged = r;
         (*heir).retired += live(r);
+        (*r).retired = in_vain;
+        // The reference to the heir is let go by whoever read it before this.
+        (*r).handed_over.store(true, Release);
         (*heir).counts.set_extra();
     }
 }
@@ -87,7 +114,7 @@ impl Dead {
 unsafe fn take_apart(r: *mut Control, dead: &mut Dead) {
     // SAFETY: the counts gave the region to the caller; each held region is let go once.
     unsafe {
-        let (heir, parent, mut kept) = ((*r).heir.load(Relaxed), (*r).parent, (*r).kept);
+        let (heir, parent, kept) = ((*r).heir.load(Relaxed), (*r).parent, (*r).kept);
         if heir.is_null() {
             recycle(r);
         } else {
@@ -99,11 +126,11 @@ unsafe fn take_apart(r: *mut Control, dead: &mut Dead) {
             // this was all that held it back.
             dead.release(heir);
         }
-        while !kept.is_null() {
-            let Kept { next, region } = kept.read();
+        if !kept.is_null() {
+            let all: Kept = kept.read();
             allod_heap::free(kept.cast());
-            dead.release(region);
-            kept = next;
+            all.some.as_slice().iter().for_each(|held| dead.release(*held));
+            all.settled.each(|held, ()| dead.release(held as *mut Control));
         }
         if !parent.is_null() {
             dead.release(parent);

@@ -37,12 +37,9 @@ pub unsafe fn freeze(r: *mut Control) {
 pub unsafe fn detach(r: *mut Control) -> bool {
     // SAFETY: the caller's contract.
     unsafe {
-        let mut k = (*r).kept;
-        while !k.is_null() {
-            if !(*(*k).region).frozen {
-                return false;
-            }
-            k = (*k).next;
+        let kept = (*r).kept.as_ref().map_or(&[][..], |kept| kept.some.as_slice());
+        if kept.iter().any(|held| !(**held).frozen) {
+            return false;
         }
         let free = (*r).parent.is_null()
             && (*r).heir.load(Relaxed).is_null()

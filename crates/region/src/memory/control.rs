@@ -4,10 +4,11 @@
 //! `first..cursor` of that memory holds the region's objects. `cursor` is a multiple of 8.
 
 use crate::base::check::CHECKED;
+use crate::base::scratch::{Map, Stack};
 use crate::memory::counts::Counts;
 use allod_heap::layout::UNIT;
 use core::ptr;
-use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::{AtomicBool, AtomicPtr};
 
 /// Bytes of the inline buffer that a region's cursor starts in.
 pub const INLINE_BYTES: usize = 512;
@@ -42,21 +43,25 @@ pub struct Control {
     pub(crate) heir: AtomicPtr<Control>,
     /// The region this one was created in; this one holds a reference to it.
     pub(crate) parent: *mut Control,
-    /// Regions this one holds references to, besides its parent.
+    /// Regions this one holds references to, besides its parent; null without any.
     pub(crate) kept: *mut Kept,
-    /// Bytes in use in everything but the memory the cursor is in.
+    /// Bytes in use in everything but the memory the cursor is in. In the newest of the merged blocks,
+    /// whose objects are their heir's: bytes that were moved in vain out of what is merged.
     pub(crate) retired: usize,
     pub(crate) repairs: u32,
     pub(crate) inline_used: u16,
     pub(crate) frozen: bool,
+    /// Its memory is its heir's, so that `heir` holds no reference and may be shortened.
+    pub(crate) handed_over: AtomicBool,
 }
 
-/// A list of regions kept alive.
-#[repr(C)]
-#[derive(Debug)]
+/// The regions that one region keeps alive.
 pub struct Kept {
-    pub(crate) next: *mut Kept,
-    pub(crate) region: *mut Control,
+    /// To be looked at one by one: their heirs, and what they hold in turn.
+    pub(crate) some: Stack<*mut Control>,
+    /// Frozen regions that hold no others, by their addresses: they stay what they are, so however many
+    /// there are, one is found at once.
+    pub(crate) settled: Map<()>,
 }
 
 const _: () = assert!(size_of::<Control>() == 640);
@@ -204,6 +209,7 @@ impl Control {
             (*r).inline_used = 0;
             (*r).repairs = 0;
             (*r).frozen = false;
+            (&raw mut (*r).handed_over).write(AtomicBool::new(false));
         }
     }
 }

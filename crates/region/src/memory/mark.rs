@@ -45,6 +45,38 @@ impl Mark {
         }
     }
 
+    /// Whether an object lies in memory taken since.
+    ///
+    /// # Safety
+    /// As for [`Mark::of`]; since then the region has only allocated.
+    pub(crate) unsafe fn is_newer(&self, r: *const Control, p: *const u8) -> bool {
+        if self.first.cast_const() <= p && p < self.limit.cast_const() {
+            return p >= self.cursor.cast_const();
+        }
+        let within = |c: *mut Chunk| {
+            // SAFETY: the chunk is the region's.
+            c.cast_const().cast() <= p && p < unsafe { (*c).limit }.cast_const()
+        };
+        // SAFETY: the caller's contract. Newer chunks stand at both ends.
+        unsafe {
+            let mut c = (*r).newest;
+            while c != self.newest {
+                if within(c) {
+                    return true;
+                }
+                c = (*c).older;
+            }
+            c = (*r).oldest;
+            while !self.newest.is_null() && c != self.oldest {
+                if within(c) {
+                    return true;
+                }
+                c = (*c).newer;
+            }
+        }
+        false
+    }
+
     /// Gives back everything allocated since; chunks that came since are disposed of.
     ///
     /// # Safety

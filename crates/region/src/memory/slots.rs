@@ -16,7 +16,7 @@ use allod_heap::layout::UNIT;
 use allod_heap::span::{self, Kind};
 use core::cell::UnsafeCell;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use core::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Relaxed};
 
 /// What a slot is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -360,8 +360,27 @@ unsafe fn follow(word: *const AtomicPtr<Control>, r: *mut Control) -> *mut Contr
         let last = last_heir(r);
         if (*r).heir.load(Relaxed) != last {
             (*word).store(last, Relaxed);
+            shorten(r, last);
         }
         last
+    }
+}
+
+/// Makes the blocks on the way to the last heir lead there at once, so that a long way is gone but once.
+/// A block that is not handed over yet has a reference to its own heir, and goes on leading there.
+unsafe fn shorten(mut r: *mut Control, last: *mut Control) {
+    // SAFETY: as in `last_heir`. Other threads may write the same shortcuts.
+    unsafe {
+        loop {
+            let heir = (*r).heir.load(Relaxed);
+            if heir.is_null() || heir == last {
+                return;
+            }
+            if (*r).handed_over.load(Acquire) {
+                (*r).heir.store(last, Relaxed);
+            }
+            r = heir;
+        }
     }
 }
 

@@ -47,6 +47,11 @@ pub unsafe fn list(r: *mut Control, count: usize, mut fill: impl FnMut(usize) ->
     }
 }
 
+/// The place of element `i` of a list made by [`list`].
+pub(crate) fn of_list(list: Raw, i: usize) -> *mut Raw {
+    (list.0 as *mut Raw).wrapping_add(PAIR_WORDS * i + 1)
+}
+
 /// A full binary tree of pairs with `depth` levels (2^depth − 1 pairs, level by level), whose lowest
 /// level holds 2^depth values. The value 0 itself for depth 0.
 ///
@@ -83,6 +88,12 @@ pub unsafe fn tree(r: *mut Control, depth: u32, mut fill: impl FnMut(usize) -> R
     }
 }
 
+/// The place of value `i` of a tree of `depth` levels made by [`tree`], not 0.
+pub(crate) fn of_tree(tree: Raw, depth: u32, i: usize) -> *mut Raw {
+    let lowest = (1 << (depth - 1)) - 1;
+    (tree.0 as *mut Raw).wrapping_add(PAIR_WORDS * (lowest + i / 2) + 1 + i % 2)
+}
+
 /// An array of `count` values.
 ///
 /// # Safety
@@ -103,6 +114,11 @@ pub unsafe fn array(r: *mut Control, count: usize, mut fill: impl FnMut(usize) -
         }
         Raw::object(p)
     }
+}
+
+/// The place of element `i` of an array.
+pub(crate) fn of_array(array: Raw, i: usize) -> *mut Raw {
+    (array.0 as *mut Raw).wrapping_add(1 + i)
 }
 
 /// An array of floating-point numbers together with the numbers.

@@ -34,6 +34,7 @@ pub unsafe fn new(r: *mut Control, capacity: usize) -> Raw {
 }
 
 /// Adds an entry whose key is not there.
+#[inline]
 pub(crate) unsafe fn put_new(
     r: *mut Control,
     dict: *mut u64,

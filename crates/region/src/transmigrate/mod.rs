@@ -20,7 +20,8 @@
 //! try with a bound, and if it is exceeded nothing has happened.
 //!
 //! Left alone are immediates and pointers to what outlives the destination: symbols, the destination's
-//! own objects and those of its ancestors and of regions it keeps.
+//! own objects and those of its ancestors and of regions it keeps, or comes to keep because a region that is
+//! left kept them.
 //!
 //! | file | keeps |
 //! | --- | --- |
@@ -44,3 +45,4 @@ mod undo;
 mod visited;
 
 pub use run::{copy, copy_at_most, take, take_at_most};
+pub(crate) use run::{copy_out, take_out};

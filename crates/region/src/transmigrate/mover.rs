@@ -6,7 +6,7 @@ use super::visited::{Extent, Visited};
 use crate::base::scratch::{Full, Stack};
 use crate::data::types;
 use crate::data::value::{Header, Raw};
-use crate::life::outlives;
+use crate::life::{keep, keeps, outlives};
 use crate::memory::bump::{bump, bump_aligned};
 use crate::memory::chunk::SMALL;
 use crate::memory::control::Control;
@@ -34,6 +34,8 @@ pub(super) struct Mover<'a> {
     pub(super) dest: *mut Control,
     /// The dying region, whose headers are put back only if the move stops early; null for a copy.
     dying: *mut Control,
+    /// The region that is left: what it keeps, the destination may come to keep. Null for none.
+    left: *mut Control,
     /// The memory met last whose objects are to be copied.
     pub(super) here: Extent,
     /// The memory met last whose objects stay.
@@ -49,7 +51,7 @@ pub(super) struct Mover<'a> {
     pub(super) closed: (*mut u64, *mut u64),
     pub(super) log: Log,
     /// Where the destination stood, and how many bytes it may take from there.
-    before: &'a Mark,
+    pub(super) before: &'a Mark,
     most: usize,
     pub(super) stopped: Option<Stop>,
 }
@@ -58,12 +60,14 @@ impl<'a> Mover<'a> {
     pub(super) fn new(
         dest: *mut Control,
         dying: *mut Control,
+        left: *mut Control,
         before: &'a Mark,
         most: usize,
     ) -> Mover<'a> {
         Mover {
             dest,
             dying,
+            left,
             here: Extent::NONE,
             stays: Extent::NONE,
             recent: [Extent::NONE; RECENT],
@@ -248,6 +252,13 @@ impl<'a> Mover<'a> {
         found
     }
 
+    /// Makes the destination keep a region that the one that is left keeps. Values that were stored as
+    /// they are stay as they are. It does no harm if the transmigration is given up.
+    unsafe fn inherits(&self, r: *mut Control) -> bool {
+        // SAFETY: the regions are alive, and whoever owns the one that is left owns the destination.
+        unsafe { !self.left.is_null() && keeps(self.left, r) && keep(self.dest, r) }
+    }
+
     #[cold]
     #[inline(never)]
     unsafe fn locate(&mut self, p: *mut u64) -> bool {
@@ -258,7 +269,7 @@ impl<'a> Mover<'a> {
                 return false;
             }
             let (base, len) = extent_of(p.cast());
-            if r == self.dest || (r != self.dying && outlives(r, self.dest)) {
+            if r == self.dest || (r != self.dying && (outlives(r, self.dest) || self.inherits(r))) {
                 self.stays = Extent::plain(base, len);
                 return false;
             }

@@ -9,6 +9,16 @@ use crate::memory::mark::Mark;
 use crate::memory::slots::last_heir;
 use core::ptr;
 
+/// What is known of where the roots come from.
+struct Source {
+    /// The region that a move takes its objects from; null for a copy.
+    dying: *mut Control,
+    /// The region that is left; null for none.
+    left: *mut Control,
+}
+
+const NOBODY: Source = Source { dying: ptr::null_mut(), left: ptr::null_mut() };
+
 /// Copies what the roots reach to `dest`; the roots become the copies. Shared structure stays shared,
 /// also between roots. The source is afterwards as it was.
 ///
@@ -27,7 +37,7 @@ use core::ptr;
 /// meanwhile, and other threads read none of it but what is frozen or shared.
 pub unsafe fn copy(dest: *mut Control, roots: &mut [Raw]) -> Result<(), Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, ptr::null_mut(), roots, usize::MAX).map(drop) }
+    unsafe { run(dest, NOBODY, roots, usize::MAX).map(drop) }
 }
 
 /// [`copy`] that stops, with nothing changed and `false`, when more than `most` bytes have been copied.
@@ -45,7 +55,41 @@ pub unsafe fn copy_at_most(
     most: usize,
 ) -> Result<bool, Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, ptr::null_mut(), roots, most) }
+    unsafe { run(dest, NOBODY, roots, most) }
+}
+
+/// [`copy`] of what is to survive a region that is left, though something else holds it: `dest` comes to
+/// keep those of the regions that `left` keeps whose values are reached.
+///
+/// # Errors
+/// As for [`copy`].
+///
+/// # Safety
+/// As for [`copy`]; the calling thread owns `left`.
+pub(crate) unsafe fn copy_out(
+    dest: *mut Control,
+    left: *mut Control,
+    roots: &mut [Raw],
+) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    unsafe { run(dest, Source { left, ..NOBODY }, roots, usize::MAX).map(drop) }
+}
+
+/// [`take_at_most`] of what is to survive `dying`: as in [`copy_out`], what it keeps stays where it is.
+///
+/// # Errors
+/// As for [`take`].
+///
+/// # Safety
+/// As for [`take`].
+pub(crate) unsafe fn take_out(
+    dest: *mut Control,
+    dying: *mut Control,
+    roots: &mut [Raw],
+    most: usize,
+) -> Result<bool, Error> {
+    // SAFETY: the caller's contract.
+    unsafe { run(dest, Source { dying: unmerged(dying), left: dying }, roots, most) }
 }
 
 /// Moves what the roots reach out of `dying` to `dest`; the roots become the moved values. What they
@@ -64,7 +108,7 @@ pub unsafe fn take(
     roots: &mut [Raw],
 ) -> Result<(), Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, unmerged(dying), roots, usize::MAX).map(drop) }
+    unsafe { run(dest, Source { dying: unmerged(dying), ..NOBODY }, roots, usize::MAX).map(drop) }
 }
 
 /// [`take`] that stops, with nothing changed and `false`, when more than `most` bytes have been moved:
@@ -82,7 +126,7 @@ pub unsafe fn take_at_most(
     most: usize,
 ) -> Result<bool, Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, unmerged(dying), roots, most) }
+    unsafe { run(dest, Source { dying: unmerged(dying), ..NOBODY }, roots, most) }
 }
 
 /// `r`; null when it is merged into another, which goes on using its objects: they are copied.
@@ -94,10 +138,11 @@ unsafe fn unmerged(r: *mut Control) -> *mut Control {
 /// False when `most` was exceeded.
 unsafe fn run(
     dest: *mut Control,
-    dying: *mut Control,
+    source: Source,
     roots: &mut [Raw],
     most: usize,
 ) -> Result<bool, Error> {
+    let Source { dying, left } = source;
     // SAFETY: the callers' contract.
     unsafe {
         if (*dest).frozen {
@@ -105,7 +150,7 @@ unsafe fn run(
         }
         let before = Mark::of(dest);
         let mut scan = Scan::from_cursor(dest);
-        let mut mover = Mover::new(dest, dying, &before, most);
+        let mut mover = Mover::new(dest, dying, left, &before, most);
         for root in roots.iter() {
             let mut copy = *root;
             mover.forward(&mut copy);

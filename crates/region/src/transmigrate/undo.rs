@@ -40,6 +40,10 @@ impl Mover<'_> {
         unsafe {
             let copy = if *p & 1 == 0 {
                 let copy = *p as *mut u64;
+                // Moved earlier, and in use where it is.
+                if !self.before.is_newer(self.dest, copy.cast()) {
+                    return;
+                }
                 *p = *copy;
                 copy
             } else {

@@ -40,15 +40,16 @@ impl Model {
         self.settle(node, &slots);
     }
 
-    /// Each value that went into a new object was admitted on its own.
+    /// The values that went into a new object were admitted together.
     fn settle(&mut self, node: usize, raws: &[Raw]) {
         let dest = self.nodes[node].home;
         let mut last: Option<(Slot, Raw, Slot)> = None;
+        let mut copies = HashMap::new();
         let slots = self.nodes[node].content.slots();
         for (i, (raw, slot)) in raws.iter().zip(slots).enumerate() {
             let new = match last {
                 Some((s, r, new)) if s == slot && r == *raw => new,
-                _ => self.arrived(slot, *raw, dest, &mut HashMap::new()),
+                _ => self.arrived(slot, *raw, dest, &mut copies),
             };
             last = Some((slot, *raw, new));
             *self.nodes[node].content.slot(i).unwrap() = new;
@@ -58,10 +59,11 @@ impl Model {
     fn adopt_list(&mut self, dest: usize, list: Value<'_>, operands: &[Slot]) {
         let mut at = list;
         let mut before: Option<usize> = None;
+        let mut copies = HashMap::new();
         for operand in operands {
             let raws = slots_of(at);
             let node = self.add(at.raw(), dest, Content::Pair([*operand, Slot::Plain(Raw::NIL)]));
-            let new = self.arrived(*operand, raws[0], dest, &mut HashMap::new());
+            let new = self.arrived(*operand, raws[0], dest, &mut copies);
             *self.nodes[node].content.slot(0).unwrap() = new;
             if let Some(before) = before {
                 *self.nodes[before].content.slot(1).unwrap() = Slot::Node(node);
@@ -149,11 +151,20 @@ impl Model {
         let olds = [self.operand(x), self.operand(x / 3)];
         let mut roots = olds.map(|o| self.raw(o));
         let control = self.area(i).control;
+        let into = self.area(home).control;
+        let mut held: Vec<usize> = self.area(i).holds.iter().map(|h| self.home(*h)).collect();
+        // SAFETY: what a region holds is alive.
+        held.retain(|h| unsafe { !life::outlives(self.area(*h).control, into) });
         // SAFETY: both regions are this thread's, the first open; its values are used through the roots.
         unsafe { barrier::exit_with(control, self.area(heir).control, &mut roots).unwrap() };
         self.area_mut(i).open = false;
         if self.memory_is_of(control, home) {
             self.merged(i, home);
+        } else {
+            // Of what the region kept, the heir keeps what survivors reach.
+            // SAFETY: blocks stay readable, and the heir is alive.
+            held.retain(|h| unsafe { life::outlives(self.area(*h).control, into) });
+            self.area_mut(home).holds.extend(held);
         }
         let mut copies = HashMap::new();
         for (old, raw) in olds.iter().zip(roots) {
