@@ -5,7 +5,7 @@
 //! `errno`. See ARCHITECTURE.md for a walk through `malloc` and `free`.
 //!
 //! The folders are layers; each uses only those before it, and `tests/layers.rs` reads the order here:
-//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `sample` → `guard` → `paths` → `face`.
+//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `sample` → `guard` → `profile` → `paths` → `face`.
 //!
 //! ```
 //! let p = allod_heap::malloc(100);
@@ -25,6 +25,7 @@ mod heap;
 mod mail;
 mod map;
 mod paths;
+mod profile;
 mod purge;
 mod sample;
 mod slab;

@@ -15,6 +15,7 @@
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | words to standard error without a buffer |
 //! | [`stack`] | where a thread stands, and reading its stack |
+//! | [`file`](mod@file) | files, read and written without a buffer |
 //! | [`shared`] | a file that two processes map |
 //! | [`env`](mod@env) | reading environment variables without allocating |
 #![no_std]
@@ -22,6 +23,7 @@
 pub mod barrier;
 pub mod clock;
 pub mod env;
+pub mod file;
 pub mod futex;
 pub mod io;
 pub mod loader;

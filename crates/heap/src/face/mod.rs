@@ -10,7 +10,7 @@
 //! | `report` | the report for people |
 //! | `page` | the page of live counters |
 //! | `live` | finding that page and filling it, while somebody watches |
-//! | `sampling` | samples: guarded blocks |
+//! | `sampling` | samples: guarded blocks, heap profiles |
 //! | `process` | load, exit, and system calls that concern the whole process |
 
 pub mod first_class;
