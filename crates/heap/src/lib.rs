@@ -42,6 +42,7 @@ pub use purge::turn::{purge_all, purge_thread};
 
 /// The state of the heap at one moment, and the report made of it.
 pub mod stats {
+    pub use crate::face::json::print_json;
     pub use crate::face::report::print;
     pub use crate::face::stats::*;
 }

@@ -202,6 +202,11 @@ int allod_stats_get(allod_stats *stats) ALLOD_NOEXCEPT;
  * ignored. docs/statistics.md says what the lines mean. */
 void allod_stats_print(int descriptor) ALLOD_NOEXCEPT;
 
+/* Writes the state of the heap to a file descriptor as one JSON object on one line, without allocating: sums, size
+ * classes in use, heaps by thread. An error of the descriptor is ignored. Names are those of docs/statistics.md; new
+ * ones may come. */
+void allod_stats_json(int descriptor) ALLOD_NOEXCEPT;
+
 /* ---- Ownership ----------------------------------------------------------------------------- */
 
 typedef enum allod_owner_kind {

@@ -8,12 +8,14 @@
 //! | `span` | spans for regions and frames |
 //! | `stats` | the state of the heap |
 //! | `report` | the report for people |
+//! | `json` | the state for programs |
 //! | `page` | the page of live counters |
 //! | `live` | finding that page and filling it, while somebody watches |
 //! | `sampling` | samples: guarded blocks, heap profiles |
 //! | `process` | load, exit, and system calls that concern the whole process |
 
 pub mod first_class;
+pub mod json;
 pub mod live;
 pub mod page;
 pub mod process;
