@@ -185,6 +185,20 @@ static void report_is_written_to_a_descriptor(void) {
     close(ends[1]);
 }
 
+static void state_is_written_as_json(void) {
+    static char text[32768];
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    allod_stats_json(ends[1]);
+    close(ends[1]);
+    size_t length = 0;
+    for (ssize_t n; (n = read(ends[0], text + length, sizeof text - 1 - length)) > 0;) length += (size_t)n;
+    close(ends[0]);
+    CHECK(strncmp(text, "{\"version\":\"" ALLOD_VERSION "\"", 13 + strlen(ALLOD_VERSION)) == 0);
+    CHECK(strstr(text, "\"small_bytes\":") != NULL);
+    CHECK(length > 500 && strcmp(text + length - 3, "]}\n") == 0);
+}
+
 static void owner_of_tells_what_an_address_is(void) {
     static int outside;
     char *small = (char *)malloc(100), *large = (char *)malloc(5 << 20);
@@ -214,6 +228,7 @@ int main(void) {
     statistics_tell_of_shared_locks_and_of_what_is_kept_near();
     statistics_fill_no_more_than_there_is_room_for();
     report_is_written_to_a_descriptor();
+    state_is_written_as_json();
     owner_of_tells_what_an_address_is();
     return 0;
 }

@@ -133,6 +133,12 @@ pub extern "C" fn allod_stats_print(descriptor: c_int) {
     let _ = stats::print(&mut io::Fd::new(descriptor));
 }
 
+/// Writes the state of the heap as JSON to a file descriptor; errors of the descriptor are ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn allod_stats_json(descriptor: c_int) {
+    let _ = stats::print_json(&mut io::Fd::new(descriptor));
+}
+
 /// The header's `allod_owner`.
 #[repr(C)]
 pub struct OwnerRecord {

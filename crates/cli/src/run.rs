@@ -36,6 +36,10 @@ pub struct Args {
     #[arg(long, value_name = "1/N", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "1/5000", value_parser = share)]
     guard: Option<String>,
+    /// Write its heap profile into this file when it ends; FILE,every=1MiB changes how often a sample is taken
+    /// [default: none; one sample in 512KiB]
+    #[arg(long, value_name = "FILE")]
+    profile: Option<OsString>,
     /// The program and its arguments
     #[arg(value_hint = clap::ValueHint::CommandWithArguments)]
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
@@ -79,6 +83,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     if let Some(share) = &args.guard {
         command.env("ALLOD_GUARD", share);
+    }
+    if let Some(file) = &args.profile {
+        command.env("ALLOD_PROFILE", file);
+        command.env("ALLOD_PROFILE_PROCESS", std::process::id().to_string());
     }
     if args.top {
         return run_program(command, args.every);

@@ -5,7 +5,7 @@
 //! `errno`. See ARCHITECTURE.md for a walk through `malloc` and `free`.
 //!
 //! The folders are layers; each uses only those before it, and `tests/layers.rs` reads the order here:
-//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `sample` → `guard` → `paths` → `face`.
+//! `base` → `map` → `source` → `slab` → `mail` → `heap` → `thread` → `purge` → `sample` → `guard` → `profile` → `paths` → `face`.
 //!
 //! ```
 //! let p = allod_heap::malloc(100);
@@ -26,6 +26,7 @@ mod heap;
 mod mail;
 mod map;
 mod paths;
+mod profile;
 mod purge;
 mod sample;
 mod slab;
@@ -45,6 +46,7 @@ pub use purge::turn::{purge_all, purge_thread};
 
 /// The state of the heap at one moment, and the report made of it.
 pub mod stats {
+    pub use crate::face::json::print_json;
     pub use crate::face::report::print;
     pub use crate::face::stats::*;
 }

@@ -21,3 +21,11 @@ pub fn micros() -> u64 {
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
     t.tv_sec as u64 * 1_000_000 + t.tv_nsec as u64 / 1000
 }
+
+/// Nanoseconds since 1970, by the system's clock.
+pub fn wall_nanos() -> u64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `t` is a valid place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &mut t) };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}

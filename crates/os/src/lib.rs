@@ -16,6 +16,7 @@
 //! | [`io`] | words to standard error without a buffer |
 //! | [`random`] | the system's randomness |
 //! | [`stack`] | where a thread stands, and reading its stack |
+//! | [`file`](mod@file) | files, read and written without a buffer |
 //! | [`shared`] | a file that two processes map |
 //! | [`valgrind`] | requests to valgrind's tools |
 //! | [`env`](mod@env) | reading environment variables without allocating |
@@ -24,6 +25,7 @@
 pub mod barrier;
 pub mod clock;
 pub mod env;
+pub mod file;
 pub mod futex;
 pub mod io;
 pub mod loader;

@@ -144,6 +144,20 @@ size_t allod_purge(allod_purge_scope scope) ALLOD_NOEXCEPT;
  * so. Returns 0, or -1 with ENOMEM. As ALLOD_GUARD=1/ONE_IN; see docs/guarding.md. */
 int allod_guard(unsigned one_in) ALLOD_NOEXCEPT;
 
+/* ---- Heap profiles ------------------------------------------------------------------------- */
+
+/* Begins a heap profile with one sample in `every` bytes on average (524288 is usual), in all threads; what an earlier
+ * one knew is forgotten. Returns 0, or -1 with EINVAL when `every` is 0 and ENOMEM when there is no memory. */
+int allod_profile_start(size_t every) ALLOD_NOEXCEPT;
+
+/* Writes the profile into a file in pprof's format: what is live, and all that was allocated since the start. The
+ * profile goes on. Returns 0, or -1 with errno as open and write set it. Does not allocate. See docs/profiles.md. */
+ALLOD_ATTR(nonnull(1))
+int allod_profile_dump(const char *file) ALLOD_NOEXCEPT;
+
+/* Takes no more samples. What is known stays, and frees of samples are still seen. */
+void allod_profile_stop(void) ALLOD_NOEXCEPT;
+
 /* ---- Statistics ---------------------------------------------------------------------------- */
 
 /* The state of the heap at one moment. Other threads go on meanwhile, so sums may be off by what they
@@ -187,6 +201,11 @@ int allod_stats_get(allod_stats *stats) ALLOD_NOEXCEPT;
 /* Writes a report for people to a file descriptor, without allocating. An error of the descriptor is
  * ignored. docs/statistics.md says what the lines mean. */
 void allod_stats_print(int descriptor) ALLOD_NOEXCEPT;
+
+/* Writes the state of the heap to a file descriptor as one JSON object on one line, without allocating: sums, size
+ * classes in use, heaps by thread. An error of the descriptor is ignored. Names are those of docs/statistics.md; new
+ * ones may come. */
+void allod_stats_json(int descriptor) ALLOD_NOEXCEPT;
 
 /* ---- Ownership ----------------------------------------------------------------------------- */
 

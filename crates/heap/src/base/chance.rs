@@ -30,6 +30,18 @@ impl Random {
     }
 }
 
+/// The chance that a point lies in a step, where points lie 1 apart on average: 1 − exp(−step).
+pub fn chance(step: f64) -> f64 {
+    // Halved until the series is exact: 1 − exp(−2x) = y (2 − y) with y = 1 − exp(−x).
+    let (mut x, mut halvings) = (step.min(64.0), 0);
+    while x > 0.01 {
+        x /= 2.0;
+        halvings += 1;
+    }
+    let series = x * (1.0 - x / 2.0 * (1.0 - x / 3.0 * (1.0 - x / 4.0)));
+    (0..halvings).fold(series, |y, _| y * (2.0 - y))
+}
+
 /// Every bit of the result depends on every bit of `word`.
 pub const fn mixed(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -58,6 +70,14 @@ mod tests {
     fn logarithms_are_right() {
         for x in [1e-16, 0.001, 0.5, 0.999_999, 1.0, 1.5, 2.0, 1e9] {
             assert!((ln(x) - x.ln()).abs() <= 1e-7 * x.ln().abs().max(0.1), "ln {x}");
+        }
+    }
+
+    #[test]
+    fn chances_are_right() {
+        for step in [1e-6, 16.0 / 524_288.0, 0.01, 0.5, 1.0, 2.0, 20.0, 1e9] {
+            let expected = -f64::exp_m1(-step);
+            assert!((chance(step) / expected - 1.0).abs() < 1e-8, "chance {step}");
         }
     }
 

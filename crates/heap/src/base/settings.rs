@@ -5,8 +5,9 @@
 
 use crate::base::knobs;
 use allod_os::{clock, env, io};
+use core::ffi::CStr;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 
 /// One setting.
 pub struct Setting {
@@ -31,6 +32,8 @@ enum Form {
     Number,
     /// As a share, 1/5000, which stands for 5000; or 0.
     Share,
+    /// As words, which are kept apart.
+    Words,
 }
 
 impl Setting {
@@ -50,9 +53,15 @@ impl Setting {
         Setting { name, values, default: 0, max: u32::MAX, help, form: Form::Share, value }
     }
 
+    const fn words(name: &'static str, values: &'static str, help: &'static str) -> Setting {
+        let value = AtomicU32::new(0);
+        Setting { name, values, default: 0, max: 0, help, form: Form::Words, value }
+    }
+
     /// The value that a text stands for; `None` where the setting does not take it.
     fn parse(&self, text: &str) -> Option<u32> {
         let number = match self.form {
+            Form::Words => return keep_words(text),
             Form::Share if text != "0" => text.strip_prefix("1/").filter(|&n| n != "0")?,
             _ => text,
         };
@@ -138,8 +147,45 @@ pub static GUARD: Setting = Setting::share(
      they were freed",
 );
 
+/// Where a heap profile is written, and how often a sample is taken.
+pub static PROFILE: Setting = Setting::words(
+    "ALLOD_PROFILE",
+    "FILE or FILE,every=512KiB",
+    "write a heap profile in pprof's format at exit, with one sample in so many bytes on average; %p in the file's \
+     name stands for the process's number",
+);
+/// The process that is to be profiled.
+pub static PROFILE_PROCESS: Setting = Setting::new(
+    "ALLOD_PROFILE_PROCESS",
+    "the number of a process, or 0",
+    0,
+    u32::MAX,
+    "with `ALLOD_PROFILE`, the one process that is profiled; with 0 all are that have the setting",
+);
+
+/// The words of [`PROFILE`], ending in a zero byte.
+static WORDS: [AtomicU8; 1024] = [const { AtomicU8::new(0) }; 1024];
+
+fn keep_words(text: &str) -> Option<u32> {
+    let fits = text.len() < WORDS.len();
+    fits.then(|| {
+        WORDS.iter().zip(text.bytes()).for_each(|(place, byte)| place.store(byte, Relaxed));
+        u32::from(!text.is_empty())
+    })
+}
+
+/// What [`PROFILE`] says; empty where it is not set. The settings have been read, and do not change.
+pub fn profile() -> &'static str {
+    if !PROFILE.on() {
+        return "";
+    }
+    // SAFETY: bytes are written once, before the setting is on; they came from a text and end in a zero byte.
+    let words = unsafe { CStr::from_ptr(WORDS.as_ptr().cast()) };
+    words.to_str().unwrap_or("")
+}
+
 /// Every setting.
-pub static TABLE: [&Setting; 9] = [
+pub static TABLE: [&Setting; 11] = [
     &STATS,
     &STATS_PROCESS,
     &PURGE_DELAY_MS,
@@ -149,6 +195,8 @@ pub static TABLE: [&Setting; 9] = [
     &VERBOSE,
     &ABORT,
     &GUARD,
+    &PROFILE,
+    &PROFILE_PROCESS,
 ];
 
 static READ: AtomicBool = AtomicBool::new(false);

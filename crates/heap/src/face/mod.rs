@@ -8,13 +8,15 @@
 //! | `span` | spans for regions and frames |
 //! | `stats` | the state of the heap |
 //! | `report` | the report for people |
+//! | `json` | the state for programs |
 //! | `page` | the page of live counters |
 //! | `live` | finding that page and filling it, while somebody watches |
 //! | `last_look` | what is looked at when the process ends |
-//! | `sampling` | samples: guarded blocks |
+//! | `sampling` | samples: guarded blocks, heap profiles |
 //! | `process` | load, exit, and system calls that concern the whole process |
 
 pub mod first_class;
+pub mod json;
 #[cfg_attr(feature = "hardened", path = "last_look_at_all.rs")]
 mod last_look;
 pub mod live;

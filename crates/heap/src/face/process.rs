@@ -3,6 +3,7 @@
 use crate::base::settings;
 use crate::face::{last_look, live, report};
 use crate::guard::blocks as guard;
+use crate::profile::asked;
 use crate::purge::{fork, hooks, layers, policy};
 use crate::source::SOURCE;
 use allod_os::loader;
@@ -18,6 +19,7 @@ extern "C" fn on_load() {
     live::prepare();
     prepare();
     guard::start();
+    asked::start();
 }
 
 /// Registers the heap's fork handlers and thread-exit hook, unless an earlier allocation has. Who registers
@@ -51,8 +53,10 @@ pub fn is_interrupted() -> bool {
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = on_load;
 
-/// Prints the report when `ALLOD_STATS=1`, and looks for misuse that nobody has noticed.
+/// Writes the profile when `ALLOD_PROFILE` asks for it, prints the report when `ALLOD_STATS=1`, and looks for misuse
+/// that nobody has noticed.
 extern "C" fn at_exit() {
+    asked::at_end();
     report::at_end();
     last_look::look();
 }
@@ -62,8 +66,9 @@ extern "C" fn at_exit() {
 static AT_EXIT: extern "C" fn() = at_exit;
 
 /// Told that the process is about to end without running what is registered for its end (`_exit`):
-/// prints the report when `ALLOD_STATS=1`.
+/// does what is done at exit.
 pub fn expect_end() {
+    asked::at_end();
     report::at_end();
 }
 

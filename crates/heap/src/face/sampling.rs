@@ -2,15 +2,19 @@
 //!
 //! A **guarded** block lies on a page of its own, so that an access out of its bounds, or after it was freed,
 //! faults and is reported. Few blocks are, so that a program in production may have them always:
-//! docs/guarding.md.
+//! docs/guarding.md. A **profile** knows from samples who asked for the memory that there is: docs/profiles.md.
 
 pub use crate::sample::trace::{Walk, walk_with};
 
+pub use allod_os::file::Refusal;
+
 use crate::guard::blocks;
+use crate::profile::{dump, samples};
 use crate::sample::due;
+use core::ffi::CStr;
 
 /// Has one block of so many guarded from now on, in all threads; none with 0. False when there is no memory for
-/// guarded blocks: nothing has changed then. Blocks that are guarded stay so.
+/// guarded blocks, and in the hardened build: nothing has changed then. Blocks that are guarded stay so.
 ///
 /// ```
 /// use allod_heap::sampling;
@@ -31,4 +35,33 @@ pub fn guard_one_in(blocks: u32) -> bool {
 /// Of how many blocks one is guarded; 0 for none.
 pub fn guarded_one_in() -> u32 {
     due::guarded_one_in()
+}
+
+/// Begins a heap profile with one sample in `every` bytes on average, in all threads; what an earlier one knew is
+/// forgotten. False when there is no memory for it, and in the hardened build: nothing has
+/// changed then.
+///
+/// ```
+/// use allod_heap::sampling;
+/// assert!(sampling::profile_start(512 * 1024));
+/// let folder = std::env::temp_dir().join(format!("allod-{}", std::process::id()));
+/// std::fs::create_dir(&folder).unwrap();
+/// let file = std::ffi::CString::new(format!("{}/heap.pb.gz", folder.display())).unwrap();
+/// sampling::profile_dump(&file).unwrap();
+/// sampling::profile_stop();
+/// std::fs::remove_dir_all(&folder).unwrap();
+/// ```
+pub fn profile_start(every: u64) -> bool {
+    every > 0 && samples::start(every)
+}
+
+/// Writes the profile into a file, in pprof's format: what is live, and all that was allocated. The profile goes on.
+/// A refusal of the system's leaves what was written until then.
+pub fn profile_dump(file: &CStr) -> Result<(), Refusal> {
+    dump::write(file)
+}
+
+/// Takes no more samples. What is known stays, and frees of samples are still seen.
+pub fn profile_stop() {
+    samples::stop();
 }

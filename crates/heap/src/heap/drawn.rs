@@ -44,6 +44,8 @@ pub struct Due {
     pub random: Random,
     /// Blocks of each class until a guarded one is due; 0 where that has not been drawn.
     pub guarded: [u32; CLASSES],
+    /// The same for profiled ones.
+    pub profiled: [u32; CLASSES],
 }
 
 /// What samples are taken for, a bit each.
@@ -78,7 +80,12 @@ impl Drawn {
         Drawn {
             bins: [const { Bin::none() }; SMALL_CLASSES],
             stacks: [[ptr::null_mut(); MOST + 1]; SMALL_CLASSES],
-            due: Due { epoch: 0, random: Random::new(0), guarded: [0; CLASSES] },
+            due: Due {
+                epoch: 0,
+                random: Random::new(0),
+                guarded: [0; CLASSES],
+                profiled: [0; CLASSES],
+            },
         }
     }
 

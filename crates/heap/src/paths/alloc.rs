@@ -7,6 +7,7 @@ use crate::heap::drawn::Drawn;
 use crate::heap::heap::{Heap, Standing};
 use crate::heap::locked::LockedHeap;
 use crate::paths::large;
+use crate::profile::samples;
 use crate::purge::{hooks, policy, turn};
 use crate::sample::{self, due};
 use crate::source::SOURCE;
@@ -36,7 +37,21 @@ pub fn malloc_class(class: Class, size: usize, align: usize) -> *mut u8 {
 pub(super) fn sampled(class: Class, size: usize, align: usize) -> Option<*mut u8> {
     let Here::Own(h) = here() else { return None };
     // SAFETY: the heap is this thread's own.
-    unsafe { due::count(h, class) }.then(|| guard::alloc(size, align)).flatten()
+    let wanted = unsafe { due::count(h, class) };
+    let guarded = wanted.guarded.then(|| guard::alloc(size, align)).flatten();
+    if !wanted.profiled {
+        return guarded;
+    }
+    let block = guarded.or_else(|| profiled(class))?;
+    samples::record(block, class.size());
+    Some(block)
+}
+
+/// A block that the profile sees again when it is freed.
+fn profiled(class: Class) -> Option<*mut u8> {
+    // SAFETY: the profile's heap is a shared one; it was made before the first sample.
+    let block = unsafe { malloc_shared(samples::heap(), class) };
+    (!block.is_null()).then_some(block)
 }
 
 /// A block that is no sample, and those after it until the next sample is due.

@@ -20,7 +20,9 @@ use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::{Kind, Large, Span};
 use crate::map::span_map::MAP;
 use crate::paths::seams;
+use crate::profile::samples;
 use crate::purge::{policy, turn};
+use crate::sample;
 use crate::slab;
 use crate::source::SOURCE;
 use allod_os::vm;
@@ -67,7 +69,11 @@ fn colour_of(unit: Unit, align: usize) -> usize {
 
 /// Takes a large block of `size` bytes at a multiple of `align` (a power of two).
 pub fn alloc(size: usize, align: usize) -> New {
-    alloc_for(ptr::null_mut(), size, align)
+    let new = alloc_for(ptr::null_mut(), size, align);
+    if sample::is_on() {
+        samples::note_large(new.block, size);
+    }
+    new
 }
 
 /// Takes a large block that belongs to the first-class heap `h`, or to none when null.

@@ -14,6 +14,7 @@ use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::Kind;
 use crate::map::span_map::MAP;
 use crate::paths::large;
+use crate::profile::samples;
 use crate::purge::policy;
 use crate::thread::attach::{Here, here};
 use core::sync::atomic::Ordering::Relaxed;
@@ -22,9 +23,12 @@ use core::sync::atomic::Ordering::Relaxed;
 #[inline(never)]
 pub fn free(p: *mut u8) {
     let Some(bin) = MAP.bin_of_block(p) else {
-        // SAFETY: a far block that the caller gives up.
-        if !p.is_null() && !unsafe { FAR.free(p) } {
-            misuse("free", p, Misuse::NotABlock);
+        if !p.is_null() {
+            note_if_sample(p);
+            // SAFETY: a far block that the caller gives up.
+            if !unsafe { FAR.free(p) } {
+                misuse("free", p, Misuse::NotABlock);
+            }
         }
         return;
     };
@@ -54,8 +58,20 @@ unsafe fn free_rarely(h: *mut Heap, class: Class, p: *mut u8) {
     unsafe {
         match here() {
             Here::Own(me) if (*h).standing() != Standing::Shared => free_remote(me, h, class, p),
-            _ => free_locked(h, p),
+            _ => {
+                if h == samples::heap() {
+                    samples::note_free(p);
+                }
+                free_locked(h, p);
+            }
         }
+    }
+}
+
+/// Tells the profile of a block that is about to be freed, if there is one.
+fn note_if_sample(p: *mut u8) {
+    if samples::has_begun() {
+        samples::note_free(p);
     }
 }
 
@@ -63,9 +79,15 @@ unsafe fn free_rarely(h: *mut Heap, class: Class, p: *mut u8) {
 fn free_outside_slabs(bin: *mut Bin, p: *mut u8) {
     match MAP.span_of_bin(bin) {
         // SAFETY: the records of entered spans are valid.
-        Some(span) if unsafe { (*span).kind() } == Kind::Large => unsafe { large::free(span, p) },
+        Some(span) if unsafe { (*span).kind() } == Kind::Large => unsafe {
+            note_if_sample(p);
+            large::free(span, p);
+        },
         // SAFETY: as above.
-        Some(span) if unsafe { (*span).kind() } == Kind::Guarded => guard::free(p),
+        Some(span) if unsafe { (*span).kind() } == Kind::Guarded => {
+            note_if_sample(p);
+            guard::free(p);
+        }
         None if bin == FREE.entry() => misuse("free", p, Misuse::DoubleFree),
         _ => misuse("free", p, Misuse::NotABlock),
     }

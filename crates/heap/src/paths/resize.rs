@@ -9,6 +9,8 @@ use crate::map::owner::usable_in_large;
 use crate::map::record::{Kind, Span};
 use crate::map::span_map::MAP;
 use crate::paths::{fast, large, release};
+use crate::profile::samples;
+use crate::sample;
 use core::ptr;
 
 /// The span of a live block; `None` for null and for what is not the start of a block.
@@ -118,6 +120,12 @@ pub unsafe fn realloc(
         if (large || slab && size > large::GROWING_FROM) && align <= MIN_ALIGN {
             let q = large::realloc(span, p, size, usable);
             if !q.is_null() {
+                if large && samples::has_begun() {
+                    samples::note_free(p);
+                }
+                if sample::is_on() {
+                    samples::note_large(q, size);
+                }
                 if q != p {
                     free(p);
                 }

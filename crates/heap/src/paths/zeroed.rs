@@ -18,7 +18,7 @@ pub fn block(class: Class, size: usize, align: usize) -> *mut u8 {
     if sample::is_on()
         && let Some(block) = sampled(class, size, align)
     {
-        return block;
+        return cleared(block, size, false);
     }
     if class.size() >= ZERO_FROM
         && let Some(block) = zeroed_fresh(class)

@@ -1,0 +1,140 @@
+//! The profile of this process: recording samples, and what is live.
+
+use crate::base::chance::chance;
+use crate::base::hardening::SAMPLES;
+use crate::heap::heap::Heap;
+use crate::profile::live::{Live, Sample};
+use crate::profile::sites::{Site, Sites};
+use crate::purge::fork;
+use crate::purge::layers::{self, AroundFork};
+use crate::sample::due;
+use crate::sample::trace::Trace;
+use crate::thread::shared;
+use allod_os::lock::Lock;
+use core::cell::UnsafeCell;
+use core::ptr;
+use core::sync::atomic::{
+    AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+
+struct Profile {
+    lock: Lock,
+    /// True once there was a sample that may be live.
+    begun: AtomicBool,
+    inside: UnsafeCell<Inside>,
+}
+
+/// What the lock guards.
+struct Inside {
+    sites: Sites,
+    live: Live,
+}
+
+// SAFETY: `inside` is touched with the lock held.
+unsafe impl Sync for Profile {}
+
+static PROFILE: Profile = Profile {
+    lock: Lock::new(),
+    begun: AtomicBool::new(false),
+    inside: UnsafeCell::new(Inside { sites: Sites::none(), live: Live::none() }),
+};
+
+/// The heap that sampled blocks come from.
+static HEAP: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
+
+static AROUND_FORK: AroundFork = AroundFork {
+    before: || PROFILE.lock.hold_for_fork(!fork::is_interrupted()),
+    in_parent: || PROFILE.lock.release_after_fork(),
+    in_child: || {
+        PROFILE.lock.reset_in_child();
+        due::forked();
+    },
+};
+
+impl Profile {
+    /// Does something with what the lock guards; `None` in a signal handler that interrupted its thread there.
+    fn with<R>(&self, f: impl FnOnce(&mut Inside) -> R) -> Option<R> {
+        let _held = self.lock.enter()?;
+        // SAFETY: the lock is held.
+        Some(f(unsafe { &mut *self.inside.get() }))
+    }
+}
+
+/// Begins a profile, with one sample in so many bytes on average. What an earlier one knew is forgotten. False
+/// when memory is out; nothing has changed then.
+pub fn start(every: u64) -> bool {
+    if !SAMPLES {
+        return false;
+    }
+    layers::join(&AROUND_FORK);
+    if HEAP.load(Acquire).is_null() {
+        let Some(heap) = shared::make() else { return false };
+        HEAP.store(heap, Release);
+    }
+    let Some(sites) = Sites::new() else { return false };
+    let begun = PROFILE.with(|inside| *inside = Inside { sites, live: Live::none() }).is_some();
+    if begun {
+        PROFILE.begun.store(true, Relaxed);
+        due::profile_every(every.max(1));
+    }
+    begun
+}
+
+/// Takes no more samples. Frees of those that were taken are still seen.
+pub fn stop() {
+    due::profile_every(0);
+}
+
+/// The heap for the next sampled block; null when there is none.
+pub fn heap() -> *mut Heap {
+    HEAP.load(Relaxed)
+}
+
+/// Records a sampled block.
+#[cold]
+pub fn record(block: *mut u8, size: usize) {
+    let every = due::profiled_every();
+    if every == 0 {
+        return;
+    }
+    let weight = 1.0 / chance(size as f64 / every as f64);
+    let trace = Trace::here();
+    PROFILE.with(|Inside { sites, live }| {
+        let number = sites.number_of(&trace);
+        let site = sites.site(number);
+        site.total.add(weight, size);
+        if live.add(Sample { address: block as usize, size, weight, site: number }) {
+            site.live.add(weight, size);
+        }
+    });
+}
+
+/// Takes note of a block that is about to be freed, which may be a sample.
+#[cold]
+pub fn note_free(block: *mut u8) {
+    PROFILE.with(|Inside { sites, live }| {
+        if let Some(sample) = live.take(block as usize) {
+            sites.site(sample.site).live.add(-sample.weight, sample.size);
+        }
+    });
+}
+
+/// True once blocks may be samples.
+#[inline]
+pub fn has_begun() -> bool {
+    PROFILE.begun.load(Relaxed)
+}
+
+/// Takes note of a new large block.
+#[cold]
+#[cfg(not(feature = "hardened"))]
+pub fn note_large(block: *mut u8, size: usize) {
+    if !block.is_null() && due::large_is_profiled(size) {
+        record(block, size);
+    }
+}
+
+/// Shows all sites, while no sample is recorded. False in a signal handler that interrupted its thread here.
+pub fn each_site(f: impl FnOnce(&mut dyn Iterator<Item = &Site>)) -> bool {
+    PROFILE.with(|inside| f(&mut inside.sites.each())).is_some()
+}

@@ -1,0 +1,98 @@
+//! Files that are read and written without a buffer of the C library's.
+
+use crate::vm::keeping_errno;
+use core::ffi::CStr;
+
+/// What the system said when it refused, as its error number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal(pub i32);
+
+impl Refusal {
+    /// A path is too long.
+    pub const TOO_LONG: Refusal = Refusal(libc::ENAMETOOLONG);
+
+    fn last() -> Refusal {
+        // SAFETY: errno's address is always valid in the calling thread.
+        Refusal(unsafe { *libc::__errno_location() })
+    }
+}
+
+impl core::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self.0 {
+            libc::EACCES | libc::EPERM => "permission denied",
+            libc::ENOENT => "no such folder",
+            libc::EISDIR => "it is a folder",
+            libc::ENOTDIR => "a part of its path is no folder",
+            libc::EROFS => "the file system is read-only",
+            libc::ENAMETOOLONG => "its path is too long",
+            libc::ENOSPC | libc::EDQUOT => "no space left",
+            libc::EFBIG => "the file would be larger than allowed",
+            libc::EMFILE | libc::ENFILE => "too many open files",
+            error => return write!(f, "system error {error}"),
+        })
+    }
+}
+
+/// An open file, closed when dropped.
+#[derive(Debug)]
+pub struct File(i32);
+
+impl File {
+    fn open(path: &CStr, flags: i32) -> Result<File, Refusal> {
+        keeping_errno(|| {
+            // SAFETY: the path is a C string.
+            let fd = unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, 0o666) };
+            if fd < 0 { Err(Refusal::last()) } else { Ok(File(fd)) }
+        })
+    }
+
+    /// Opens a file to read it.
+    pub fn read_from(path: &CStr) -> Result<File, Refusal> {
+        File::open(path, libc::O_RDONLY)
+    }
+
+    /// Makes a file, or empties one that is there, to write it.
+    pub fn create(path: &CStr) -> Result<File, Refusal> {
+        File::open(path, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC)
+    }
+
+    /// Reads what comes next; nothing at the end.
+    pub fn read(&mut self, into: &mut [u8]) -> Result<usize, Refusal> {
+        keeping_errno(|| {
+            loop {
+                // SAFETY: writes into the slice only.
+                let n = unsafe { libc::read(self.0, into.as_mut_ptr().cast(), into.len()) };
+                match n {
+                    0.. => return Ok(n as usize),
+                    _ if Refusal::last() == Refusal(libc::EINTR) => {}
+                    _ => return Err(Refusal::last()),
+                }
+            }
+        })
+    }
+
+    /// Writes all of it.
+    pub fn write(&mut self, mut bytes: &[u8]) -> Result<(), Refusal> {
+        keeping_errno(|| {
+            while !bytes.is_empty() {
+                // SAFETY: reads the slice only.
+                let n = unsafe { libc::write(self.0, bytes.as_ptr().cast(), bytes.len()) };
+                match n {
+                    1.. => bytes = &bytes[n as usize..],
+                    0 => return Err(Refusal(libc::ENOSPC)),
+                    _ if Refusal::last() == Refusal(libc::EINTR) => {}
+                    _ => return Err(Refusal::last()),
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ours.
+        keeping_errno(|| unsafe { libc::close(self.0) });
+    }
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Heap profiles: a program whose allocations by place are known comes out within the sampling error, in pprof's own
+# reader; files that cannot be written and settings that mean nothing are named.
+# shellcheck disable=SC2016  # a program in perl, given as it is
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+gcc -std=gnu11 -O1 -g -fno-builtin -pthread -Wall -Wextra -Werror -I "$prefix/include" -o "$work/known" \
+    "$root/tests/profile/known.c" -L "$prefix/lib" "-Wl,-rpath,$prefix/lib" -lallod
+PATH=$PATH:/usr/local/go/bin
+export GOCACHE=$work/go HOME=$work PPROF_TMPDIR=$work
+if ! command -v go >/dev/null; then apt_install golang-go; fi
+
+# top INDEX PROFILE: function and bytes, one line for each function that allocates.
+top() {
+    go tool pprof -symbolize=local -sample_index="$1" -top -flat -unit=B -nodecount=100 -nodefraction=0 \
+        "$work/known" "$2" 2>"$work/pprof.err" | awk '/^ +flat/ {on = 1; next} on {sub("B", "", $1); print $6, $1}'
+}
+
+# is_near PROFILE EXPECTED ERROR: live bytes and all bytes are right within so many parts of 1,000.
+is_near() {
+    local name live all
+    top inuse_space "$1" >"$work/live"
+    top alloc_space "$1" >"$work/all"
+    cat "$work/live" "$work/all" "$work/pprof.err"
+    while read -r name live all; do
+        within "$3" "$name" "$live" "$work/live" || return
+        within "$3" "$name" "$all" "$work/all" || return
+    done <"$2"
+}
+
+within() {
+    awk -v error="$1" -v name="$2" -v expected="$3" '
+        $1 == name {found = $2}
+        END {
+            off = found > expected ? found - expected : expected - found
+            print name, "expected", expected, "found", found + 0
+            exit !(off <= expected * error / 1000)
+        }' "$4"
+}
+
+comes_out_right() {
+    "$@" >"$work/expected" || return
+    is_near "$work/heap.pb.gz" "$work/expected" 100
+}
+check "a program's allocations come out right" \
+    comes_out_right env ALLOD_PROFILE="$work/heap.pb.gz,every=16KiB" "$work/known"
+check "a forked child leaves its parent's profile alone" \
+    comes_out_right env ALLOD_PROFILE="$work/heap.pb.gz,every=16KiB" "$work/known" fork
+check "dumps under load lose nothing" comes_out_right "$work/known" dumps "$work/heap.pb.gz"
+if [ -x "$prefix/bin/allod" ]; then
+    check "allod run --profile profiles the program" \
+        comes_out_right "$prefix/bin/allod" run --profile "$work/heap.pb.gz,every=16KiB" -- "$work/known"
+fi
+guarded() {
+    comes_out_right env ALLOD_GUARD=1/100 ALLOD_PROFILE="$work/heap.pb.gz,every=16KiB" "$work/known"
+}
+check "guarded blocks are in the profile, too" guarded
+
+each_process_has_its_own() {
+    rm -f "$work"/p.*
+    ALLOD_PROFILE="$work/p.%p" "$work/known" fork >/dev/null || return
+    [ "$(find "$work" -name 'p.*' | wc -l)" -eq 2 ]
+}
+check "%p gives each process a file" each_process_has_its_own
+
+is_gzip() { gzip -t "$work/heap.pb.gz"; }
+check "the file is gzip" is_gzip
+
+# is_named WORDS VALUE: said once, and the program runs as ever.
+is_named() {
+    ALLOD_PROFILE=$2 "$work/known" >"$work/out" 2>"$work/err" || return
+    cat "$work/err"
+    [ "$(grep -c '^allod: ' "$work/err")" -eq 1 ] && grep -q "^allod: .*$1" "$work/err"
+}
+check "a folder that is not there is named" is_named 'cannot write .*no such folder' "$work/no/heap.pb.gz"
+check "a folder in a file's place is named" is_named 'cannot write .*it is a folder' "$work"
+check "a full disk is named" is_named 'cannot write .*no space left' /dev/full
+for every in 0 often -1 1KB ''; do
+    check "every=$every is named" is_named 'ignored; it takes FILE' "$work/heap.pb.gz,every=$every"
+done
+
+# Perl's own functions are found, and the profile costs little.
+instructions() {
+    env LD_PRELOAD="$so" PERL_HASH_SEED=0 "$@" valgrind --tool=callgrind --callgrind-out-file=/dev/null perl -e \
+        'my @a; for my $i (1 .. 30000) { push @a, join(",", map { $_ * $i } 1 .. 5); $#a = 100 if @a > 1000 }
+         print scalar @a' 2>&1 >/dev/null | sed -n 's/.*Collected : //p'
+}
+costs_little() {
+    local plain profiled
+    plain=$(instructions)
+    profiled=$(instructions ALLOD_PROFILE="$work/perl.pb.gz")
+    echo "perl: $plain instructions without a profile, $profiled with one"
+    [ $((profiled - plain)) -le $((plain / 50)) ]
+}
+have valgrind valgrind
+check "a profile costs perl at most 2 % of its instructions" costs_little
