@@ -6,5 +6,7 @@ pub mod bitmap;
 pub mod borrowed;
 #[path = "../../heap/src/slab/pages.rs"]
 pub mod pages;
+#[path = "../../heap/src/slab/pick.rs"]
+pub mod pick;
 #[path = "slab/slabs.rs"]
 pub mod slabs;

@@ -7,6 +7,7 @@ use crate::map::record::{Kind, Slab, Span};
 use crate::map::span_map::MAP;
 use crate::slab::bitmap;
 use crate::slab::borrowed::Borrowed;
+use crate::slab::pick;
 use std::ptr;
 
 /// Blocks of a slab.
@@ -43,6 +44,7 @@ impl Slabs {
                 touched: false,
                 used: 0,
                 dirty_units: 1,
+                guarded: false,
                 stamp: 0,
             };
             bitmap::fill(span, BLOCKS);
@@ -73,7 +75,7 @@ impl Slabs {
                 return ptr::null_mut();
             }
             let mut block: *mut u8 = ptr::null_mut();
-            bitmap::take(MAP.span(self.unit), (&raw mut block).add(1), 1);
+            pick::take(MAP.span(self.unit), (&raw mut block).add(1), 1);
             self.free -= 1;
             block
         }
