@@ -66,6 +66,13 @@ check "an overwritten byte is found" is_found $abrt 'overwritten .*of 90 bytes' 
 check "a stale object is found in C++" is_found $segv 'use after free: read at' "$work/wrong_cc" stale
 check "a second delete is found in C++" is_found $abrt 'free(.*already freed' "$work/wrong_cc" twice
 
+# The C library knows no unwind tables in a static program: the report has no stacks without frame pointers.
+gcc -std=c11 "${flags[@]}" -fno-omit-frame-pointer -static -o "$work/wrong_static" "$root/tests/guard/wrong.c" \
+    "$prefix/lib/liballod.a"
+check "a static program's read after free is found" is_found $segv 'use after free: read at' \
+    "$work/wrong_static" read-after-free
+check "a static program's double free is found" is_found $abrt 'already freed' "$work/wrong_static" double-free
+
 goes_on() {
     ALLOD_ABORT=0 ALLOD_GUARD=1/1 "$work/wrong" "$1" >"$work/out" 2>"$work/err" || return
     cat "$work/err"

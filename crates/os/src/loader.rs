@@ -107,7 +107,7 @@ pub struct Code {
     pub end: usize,
     /// What is added to the addresses in its file.
     pub base: usize,
-    /// Its tables for unwinding (`.eh_frame_hdr`).
+    /// Its tables for unwinding (`.eh_frame_hdr`); 0 where the C library knows of none, as in a static program.
     pub tables: usize,
     /// The path of its file; empty for the program itself.
     pub path: &'static CStr,

@@ -40,7 +40,7 @@ mod number {
 
 /// How the frame at an instruction is left; `None` where no table says.
 pub fn step(pc: usize) -> Option<Step> {
-    let code = loader::code_at(pc)?;
+    let code = loader::code_at(pc).filter(|code| code.tables != 0)?;
     // SAFETY: the linker has mapped the library up to its end, with its tables inside, and does not unload it
     // while the calling thread runs in it.
     let from = |start: usize| unsafe {
