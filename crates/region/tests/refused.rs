@@ -85,17 +85,25 @@ fn take_all() -> Vec<*mut u8> {
     taken
 }
 
-/// Moves or copies with ever more memory until it succeeds; how often it was refused.
-unsafe fn until_done(source: *mut Control, root: Raw, moving: bool) -> usize {
-    let whole = snapshot(root);
-    // So that there is enough once all of it is free again.
+/// Takes all memory as [`take_all`] does, once there was enough for a copy: so there is again when all of it is free.
+///
+/// # Safety
+/// The root's structure is alive.
+unsafe fn take_all_but_enough(root: Raw) -> Vec<*mut u8> {
     // SAFETY: the caller's structure; the copy is given up at once.
     unsafe {
         let enough = life::create();
         transmigrate::copy(enough, &mut [root]).expect("memory is not limited yet");
         life::exit(enough);
     }
-    let mut taken = take_all();
+    take_all()
+}
+
+/// Moves or copies with ever more memory until it succeeds; how often it was refused.
+unsafe fn until_done(source: *mut Control, root: Raw, moving: bool) -> usize {
+    let whole = snapshot(root);
+    // SAFETY: the caller's structure.
+    let mut taken = unsafe { take_all_but_enough(root) };
     let mut refused = 0;
     // SAFETY: regions are open until their exits; the source is used only while it is whole.
     unsafe {
@@ -140,7 +148,7 @@ unsafe fn moved_before(source: *mut Control, root: Raw) -> usize {
         let mut first = [*root.pointer().unwrap().add(1).cast::<Raw>()];
         transmigrate::take(dest, source, &mut first).unwrap();
         let whole = snapshot(first[0]);
-        let mut taken = take_all();
+        let mut taken = take_all_but_enough(root);
         let mut refused = 0;
         loop {
             let mut roots = [root];

@@ -217,7 +217,9 @@ impl Heap {
     pub unsafe fn send_malloc(h: *mut Heap, to_drawn: bool) {
         for i in 0..SMALL_ENTRIES {
             let class = Class::of(i * 16);
-            let to = if to_drawn { DRAWN + Drawn::offset(class) } else { bin_offset(class) };
+            // Blocks of no bytes are never drawn.
+            let drawn = to_drawn && Drawn::most(class) > 0;
+            let to = if drawn { DRAWN + Drawn::offset(class) } else { bin_offset(class) };
             // SAFETY: heaps are never freed.
             unsafe { (*h).table[i].store(to as u16, Relaxed) };
         }
