@@ -88,7 +88,9 @@ fn flonum(
     if let Some(n) = small(&atom)
         && is.is_within(-EXACT, EXACT)
     {
-        return datum(Node::Number(Number::Float(n as f64)));
+        // An exact zero that is added changes nothing, not even a zero's sign; less it is the flonum negated.
+        let keeps_sign = n == 0 && (who == "%add" || who == "%sub" && i == 0);
+        return datum(Node::Number(Number::Float(if keeps_sign { -0.0 } else { n as f64 })));
     }
     let convert = if is.is_fix() {
         Rhs::Prim(prim("%fx->fl"), vec![atom], at)
