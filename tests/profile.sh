@@ -39,9 +39,10 @@ within() {
         }' "$4"
 }
 
+# Within a fifth: the fewest samples of a site are some 470, of which one in twenty more or less is usual.
 comes_out_right() {
     "$@" >"$work/expected" || return
-    is_near "$work/heap.pb.gz" "$work/expected" 100
+    is_near "$work/heap.pb.gz" "$work/expected" 200
 }
 check "a program's allocations come out right" \
     comes_out_right env ALLOD_PROFILE="$work/heap.pb.gz,every=16KiB" "$work/known"
