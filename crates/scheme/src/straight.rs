@@ -149,8 +149,6 @@ pub struct Flow {
     pub known: HashMap<Global, ProcId>,
     /// Locals that are flonums without a box.
     pub raw: HashSet<Var>,
-    /// Locals that are values but never objects.
-    pub immediate: HashSet<Var>,
     /// Clauses that give flonums without a box.
     pub raw_results: HashSet<(ProcId, usize)>,
 }

@@ -280,7 +280,8 @@ static inline bool sch_doubles(V a, V b, double *x, double *y) {
     V sch_##name##_any(V *sp, V a, V b);                                          \
     SCH_U __attribute__((noinline)) static V sch_##name##_slow(V *sp, V a, V b) { \
         double x, y;                                                              \
-        if (SCH_LIKELY(sch_doubles(a, b, &x, &y))) return sch_float(x operator y); \
+        /* An exact zero, which is 1, has no sign. */                             \
+        if (a != 1 && b != 1 && sch_doubles(a, b, &x, &y)) return sch_float(x operator y); \
         return sch_##name##_any(sp, a, b);                                        \
     }                                                                             \
     static inline V sch_##name(V *sp, V a, V b) {                                 \

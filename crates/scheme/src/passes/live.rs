@@ -20,7 +20,7 @@ type Set = BTreeSet<Var>;
 pub fn run(flow: &mut Flow) {
     let is_open = |id: &ProcId| flow.procs[id.0 as usize].open;
     let closed = flow.proc_of.iter().filter(|(_, id)| !is_open(id)).map(|(var, _)| *var).collect();
-    let never: HashSet<Var> = flow.raw.union(&flow.immediate).copied().collect();
+    let never: HashSet<Var> = flow.raw.clone();
     let captures: Vec<Vec<Var>> = flow.procs.iter().map(|proc| proc.free.clone()).collect();
     for proc in &mut flow.procs {
         let mut captured: HashSet<Var> = proc.free.iter().copied().collect();
