@@ -68,10 +68,12 @@ fn limit(bytes: u64) {
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_DATA, &limit) }, 0);
 }
 
-/// Takes all memory that the heap can hand out without asking the system.
-fn take_all() -> Vec<*mut u8> {
+/// Does `work` with `steps` MiB of memory and what the heap cannot hand out in blocks of 16 KiB and more. All
+/// else is taken while it works, also what the heap opened since the last time.
+fn with_little_memory<T>(steps: usize, work: impl FnOnce() -> T) -> T {
     let mut taken = Vec::with_capacity(1 << 16);
-    limit(writable());
+    // The heap may have memory open for which it has no span records yet: it needs room for these.
+    limit(writable() + (1 << 20));
     for size in [1 << 20, 1 << 18, 1 << 16, 1 << 14] {
         while taken.len() < taken.capacity() {
             let block = allod_heap::malloc(size);
@@ -81,42 +83,32 @@ fn take_all() -> Vec<*mut u8> {
             taken.push(block);
         }
     }
+    limit(writable() + ((steps as u64) << 20));
+    let done = work();
     limit(libc::RLIM_INFINITY);
-    taken
-}
-
-/// Takes all memory as [`take_all`] does, once there was enough for a copy: so there is again when all of it is free.
-///
-/// # Safety
-/// The root's structure is alive.
-unsafe fn take_all_but_enough(root: Raw) -> Vec<*mut u8> {
-    // SAFETY: the caller's structure; the copy is given up at once.
-    unsafe {
-        let enough = life::create();
-        transmigrate::copy(enough, &mut [root]).expect("memory is not limited yet");
-        life::exit(enough);
+    for block in taken {
+        // SAFETY: the block came from `malloc` above and is freed once.
+        unsafe { allod_heap::free(block) };
     }
-    take_all()
+    done
 }
 
 /// Moves or copies with ever more memory until it succeeds; how often it was refused.
 unsafe fn until_done(source: *mut Control, root: Raw, moving: bool) -> usize {
     let whole = snapshot(root);
-    // SAFETY: the caller's structure.
-    let mut taken = unsafe { take_all_but_enough(root) };
     let mut refused = 0;
     // SAFETY: regions are open until their exits; the source is used only while it is whole.
     unsafe {
         loop {
             let dest = life::create();
             let mut roots = [root, Raw::NIL, root];
-            limit(writable());
-            let done = if moving {
-                transmigrate::take(dest, source, &mut roots)
-            } else {
-                transmigrate::copy(dest, &mut roots)
-            };
-            limit(libc::RLIM_INFINITY);
+            let done = with_little_memory(refused, || {
+                if moving {
+                    transmigrate::take(dest, source, &mut roots)
+                } else {
+                    transmigrate::copy(dest, &mut roots)
+                }
+            });
             if done.is_err() {
                 refused += 1;
                 assert_eq!(roots, [root, Raw::NIL, root]);
@@ -129,9 +121,6 @@ unsafe fn until_done(source: *mut Control, root: Raw, moving: bool) -> usize {
                 assert_eq!(snapshot(roots[0]).len(), whole.len());
             }
             life::exit(dest);
-            for _ in 0..if done.is_ok() { taken.len() } else { 1 + taken.len() / 16 } {
-                allod_heap::free(taken.pop().unwrap_or(std::ptr::null_mut()));
-            }
             if done.is_ok() {
                 return refused;
             }
@@ -148,17 +137,11 @@ unsafe fn moved_before(source: *mut Control, root: Raw) -> usize {
         let mut first = [*root.pointer().unwrap().add(1).cast::<Raw>()];
         transmigrate::take(dest, source, &mut first).unwrap();
         let whole = snapshot(first[0]);
-        let mut taken = take_all_but_enough(root);
         let mut refused = 0;
         loop {
             let mut roots = [root];
-            limit(writable());
-            let done = transmigrate::take(dest, source, &mut roots);
-            limit(libc::RLIM_INFINITY);
+            let done = with_little_memory(refused, || transmigrate::take(dest, source, &mut roots));
             assert!(snapshot(first[0]) == whole, "what was moved before has changed");
-            for _ in 0..if done.is_ok() { taken.len() } else { 1 + taken.len() / 4 } {
-                allod_heap::free(taken.pop().unwrap_or(std::ptr::null_mut()));
-            }
             if done.is_ok() {
                 assert_eq!(*roots[0].pointer().unwrap().add(1).cast::<Raw>(), first[0]);
                 life::exit(dest);
@@ -185,7 +168,8 @@ fn what_could_not_be_moved_or_copied_is_as_it_was() {
         life::exit(source);
         let source = life::create();
         assert!(life::keep(source, shared));
-        assert!(moved_before(source, build(source, shared)) >= 3);
+        let refused = moved_before(source, build(source, shared));
+        assert!(refused >= 3, "{refused}");
         life::exit(source);
         life::exit(shared);
     }
