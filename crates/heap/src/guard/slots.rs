@@ -13,8 +13,8 @@ use allod_os::vm;
 use core::cell::UnsafeCell;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicBool, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
-    Ordering::Release,
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire,
+    Ordering::Relaxed, Ordering::Release,
 };
 
 /// Guarded blocks at most, live ones and those that were freed last.
@@ -47,8 +47,13 @@ pub struct Slots {
     start: AtomicUsize,
     lock: Lock,
     waiting: UnsafeCell<Waiting>,
-    slots: [Slot; SLOTS],
+    /// What is known of the slots: an array of [`SLOTS`] behind them, so that a program without guarded blocks
+    /// has no memory for it. Null before there are any.
+    known: AtomicPtr<Slot>,
 }
+
+/// Units of that array.
+const KNOWN_UNITS: usize = (SLOTS * size_of::<Slot>()).div_ceil(UNIT);
 
 // SAFETY: `waiting` is touched with the lock held; a slot's traces are written by its owner, and read for
 // reports only, which may show half of one where the program races with itself.
@@ -59,14 +64,7 @@ pub static ALL: Slots = Slots {
     start: AtomicUsize::new(0),
     lock: Lock::new(),
     waiting: UnsafeCell::new(Waiting { slots: [0; SLOTS], front: 0, len: 0 }),
-    slots: [const {
-        Slot {
-            taken: UnsafeCell::new(Trace::none()),
-            freed: UnsafeCell::new(Trace::none()),
-            site: AtomicU64::new(0),
-            reported: AtomicBool::new(false),
-        }
-    }; SLOTS],
+    known: AtomicPtr::new(ptr::null_mut()),
 };
 
 static AROUND_FORK: AroundFork = AroundFork {
@@ -90,15 +88,21 @@ impl Slots {
         if self.start.load(Relaxed) != 0 {
             return true;
         }
-        let Some(free) = SOURCE.take(SLOTS, 1, Kind::Internal) else { return false };
+        let units = SLOTS + KNOWN_UNITS;
+        let Some(free) = SOURCE.take(units, 1, Kind::Internal) else { return false };
         let start = MAP.address_of(free.unit);
+        let known = (start + SLOTS * UNIT) as *mut Slot;
         // SAFETY: the units are ours alone, and never given back.
         unsafe {
             vm::advise_huge(start, SLOTS * UNIT, false);
             if !vm::purge(start, SLOTS * UNIT) || !vm::forbid(start, SLOTS * UNIT) {
-                SOURCE.give(free.unit, SLOTS, Kind::Internal, false, crate::base::settings::now());
+                SOURCE.give(free.unit, units, Kind::Internal, false, crate::base::settings::now());
                 return false;
             }
+            for i in 0..SLOTS {
+                known.add(i).write(Slot::new());
+            }
+            self.known.store(known, Relaxed);
             for i in 0..SLOTS {
                 self.enter_in_map(free.unit + i);
             }
@@ -145,7 +149,16 @@ impl Slots {
 
     /// What else is known of a slot.
     pub fn slot(&self, number: usize) -> &Slot {
-        &self.slots[number]
+        &self.slots()[number]
+    }
+
+    /// What is known of each; nothing before there are any.
+    fn slots(&self) -> &[Slot] {
+        if self.start.load(Acquire) == 0 {
+            return &[];
+        }
+        // SAFETY: `prepare` wrote the array before it published `start`, and it is never given back.
+        unsafe { core::slice::from_raw_parts(self.known.load(Relaxed), SLOTS) }
     }
 
     /// Takes the slot that has waited longest, for a block that is asked for by `trace`. `None` when none waits; or
@@ -155,14 +168,14 @@ impl Slots {
         let _held = self.lock.enter()?;
         // SAFETY: the lock is held.
         let waiting = unsafe { &mut *self.waiting.get() };
-        let is_live = || self.slots.iter().any(|slot| slot.site.load(Relaxed) == site);
+        let is_live = || self.slots().iter().any(|slot| slot.site.load(Relaxed) == site);
         if waiting.len == 0 || waiting.len < FEW && is_live() {
             return None;
         }
         let number = waiting.slots[waiting.front] as usize;
         waiting.front = (waiting.front + 1) % SLOTS;
         waiting.len -= 1;
-        let slot = &self.slots[number];
+        let slot = self.slot(number);
         slot.site.store(site, Relaxed);
         // SAFETY: the slot is the caller's now.
         unsafe { *slot.taken.get() = *trace };
@@ -172,7 +185,7 @@ impl Slots {
     /// Has a slot wait for its next block, behind all others. A signal handler that interrupted its thread here
     /// leaves it out for ever.
     pub fn give(&self, number: usize) {
-        self.slots[number].site.store(0, Relaxed);
+        self.slot(number).site.store(0, Relaxed);
         let Some(_held) = self.lock.enter() else { return };
         // SAFETY: the lock is held.
         let waiting = unsafe { &mut *self.waiting.get() };
@@ -182,6 +195,16 @@ impl Slots {
 }
 
 impl Slot {
+    /// A slot that no block has had.
+    const fn new() -> Slot {
+        Slot {
+            taken: UnsafeCell::new(Trace::none()),
+            freed: UnsafeCell::new(Trace::none()),
+            site: AtomicU64::new(0),
+            reported: AtomicBool::new(false),
+        }
+    }
+
     /// Who asked for the block.
     pub fn taken(&self) -> Trace {
         // SAFETY: see `Sync`.

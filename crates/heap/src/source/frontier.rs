@@ -28,9 +28,11 @@ use core::sync::atomic::{
 /// Where windows start: at a huge page.
 const ALIGN: usize = 2 << 20;
 /// Units at the start of the window, unit 0 among them, that are kept for threads that a signal
-/// interrupted in the source: 64 MiB of addresses, or 2 MiB where they are scarce.
+/// interrupted in the source: 64 MiB of addresses, or 2 MiB where they are scarce. 1 MiB, a heap and six slabs,
+/// is left when the program is about to limit its addresses or to lock its memory.
 const SPARE: usize = 1024;
 const SPARE_WHERE_SCARCE: usize = 32;
+const SPARE_LEFT: usize = 16;
 
 /// True while new pages must be locked in memory (`mlockall(MCL_FUTURE)`).
 static LOCK_NEW_PAGES: AtomicBool = AtomicBool::new(false);
@@ -174,8 +176,7 @@ impl Frontier {
         true
     }
 
-    /// Gives up the spare units of which `taken` says that nobody has them, but for as many as there are where
-    /// addresses are scarce.
+    /// Gives up the spare units of which `taken` says that nobody has them, but for [`SPARE_LEFT`].
     ///
     /// # Safety
     /// Under the source's lock, with no opening under way.
@@ -183,9 +184,9 @@ impl Frontier {
         let Some(window) = self.reserved() else { return };
         let all = spare_units();
         // A handler that interrupts this gets none of those that are about to go.
-        SPARE_UNITS.store(all.min(SPARE_WHERE_SCARCE), Relaxed);
+        SPARE_UNITS.store(all.min(SPARE_LEFT), Relaxed);
         compiler_fence(SeqCst);
-        let from = Unit::new(SPARE_WHERE_SCARCE.max(1 + taken.load(Relaxed)));
+        let from = Unit::new(SPARE_LEFT.max(1 + taken.load(Relaxed)));
         if from.index() < all {
             // SAFETY: nobody has these units, nor gets them any more.
             unsafe {
