@@ -34,10 +34,9 @@ exports() {
     nm -D --defined-only "$so" | awk '{print $3}' | LC_ALL=C sort | diff "$root/crates/capi/exports" -
 }
 
-# No file says in which folder it was built. (The command does: it looks there for what is not installed. Places in
-# the sources of other crates, in their messages, stay.)
+# No file says in which folder it was built. (The command does: it looks there for what is not installed.)
 without_build_paths() {
-    ! strings -a "$prefix"/lib/liballod.so "$prefix"/lib/liballod.a | grep -F -e "$root"
+    ! strings -a "$prefix"/lib/liballod.so "$prefix"/lib/liballod.a | grep -F -e "$root" -e "${CARGO_HOME:-$HOME/.cargo}"
 }
 
 # Libraries and headers in folders of a distribution's choice: everything finds them.
