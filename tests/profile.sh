@@ -58,6 +58,42 @@ guarded() {
 }
 check "guarded blocks are in the profile, too" guarded
 
+# The same from Allod's own reader: what a place holds itself is at the end of a way through the tree.
+if [ -x "$prefix/bin/allod" ]; then
+    env ALLOD_PROFILE="$work/heap.pb.gz,every=4KiB" "$work/known" >"$work/expected"
+    report() { "$prefix/bin/allod" report --profile "$work/heap.pb.gz" "$@"; }
+    is_read() {
+        local name live all
+        report --least 0 --value inuse_objects >"$work/tree" || return
+        while read -r name live all; do
+            [ "$live" -eq 0 ] || grep -q "$name (known.c:[0-9]*)" "$work/tree" || return
+        done <"$work/expected"
+    }
+    check "allod report --profile names every place" is_read
+    pictures() {
+        report --svg "$work/heap.svg" --html "$work/heap.html" || return
+        grep -q '<title>keeps_small (' "$work/heap.svg" && grep -q '<svg' "$work/heap.html" &&
+            ! grep -qE '(src|href)="http' "$work/heap.html"
+    }
+    check "a flame graph and a page are drawn, and need no network" pictures
+    nothing_changed() { report --base "$work/heap.pb.gz" | grep -q ': 0 B in 0 stacks'; }
+    check "a profile does not differ from itself" nothing_changed
+    is_refused() {
+        local status=0
+        head -c 300 "$work/heap.pb.gz" >"$work/cut.pb.gz"
+        "$prefix/bin/allod" report --profile "$work/cut.pb.gz" 2>"$work/err" || status=$?
+        cat "$work/err"
+        [ "$status" -eq 2 ] && grep -q 'damaged or ends early' "$work/err"
+    }
+    check "a profile that was cut off is named" is_refused
+    has_changed() {
+        cp "$work/known" "$work/kept" && strip -R .note.gnu.build-id "$work/known" || return
+        report >"$work/tree" && mv "$work/kept" "$work/known" && cat "$work/tree"
+        grep -q "note: functions of $work/known have no names: it was built anew" "$work/tree"
+    }
+    check "a program that was built anew is named" has_changed
+fi
+
 each_process_has_its_own() {
     rm -f "$work"/p.*
     ALLOD_PROFILE="$work/p.%p" "$work/known" fork >/dev/null || return

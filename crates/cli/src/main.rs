@@ -9,6 +9,7 @@ mod bench_scheme;
 mod common;
 mod compare;
 mod experiment;
+mod heap_profile;
 mod help;
 mod history;
 mod keep;

@@ -26,6 +26,15 @@ pub fn say(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Writes a file, or to standard output when it is called `-`.
+pub fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    if file == Path::new("-") {
+        return say(text);
+    }
+    let cannot = |e| Failure::usage(format!("cannot write {}: {e}", file.display()));
+    std::fs::write(file, text).map_err(cannot)
+}
+
 /// Why the file of an option cannot be written.
 pub fn cannot_write(option: &str, path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(match error.kind() {

@@ -1,8 +1,9 @@
 //! `allod report`.
 
 use crate::common::Failure;
+use crate::heap_profile;
 use crate::keep::open_to_read;
-use crate::output::say;
+use crate::output::{say, write};
 use allod_lab::report::{self, Given, Part, html, observations, readme};
 use allod_lab::store::{Place, RunId};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub struct Args {
     /// Numbers of runs that were kept (`allod history`), or files that --json wrote; the oldest first
-    #[arg(required = true, value_name = "RUN|FILE")]
+    #[arg(required_unless_present = "profile", value_name = "RUN|FILE")]
     runs: Vec<PathBuf>,
     /// Where runs are kept [default: allod/runs.sqlite where your data is, by XDG_DATA_HOME]
     #[arg(long, value_name = "FILE")]
@@ -38,10 +39,15 @@ pub struct Args {
     /// table --> [default: into none]
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
+    #[command(flatten)]
+    profile: heap_profile::Args,
 }
 
 /// Reads, and writes what was asked for.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.profile.is_asked_for() {
+        return heap_profile::run(&args.profile, args.html.as_deref());
+    }
     let place = args.store.clone().map_or(Place::Own, Place::from_option);
     let all = args.runs.iter().map(|run| given(run, &place)).collect::<Result<Vec<_>, _>>()?;
     if let Some(page) = &args.into {
@@ -97,12 +103,4 @@ fn update(page: &Path, all: &[Given]) -> Result<(), Failure> {
     let cannot = |why: String| Failure::usage(format!("--into {}: {why}", page.display()));
     let old = std::fs::read_to_string(page).map_err(|e| cannot(e.to_string()))?;
     write(page, &readme::update(&old, all).map_err(cannot)?)
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    if file == Path::new("-") {
-        return say(text);
-    }
-    let cannot = |e| Failure::usage(format!("cannot write {}: {e}", file.display()));
-    std::fs::write(file, text).map_err(cannot)
 }
