@@ -1,6 +1,6 @@
 //! `allod report`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::keep::open_to_read;
 use crate::output::say;
 use allod_lab::report::{self, Given, Part, html, observations, readme};
