@@ -1,7 +1,7 @@
 //! `allod ab`.
 
-use crate::common::Failure;
 use crate::experiment::{self, Setup};
+use crate::failure::Failure;
 use allod_lab::experiment::{Design, Level};
 
 /// Compare two variants of settings, libraries, programs, builds or commits

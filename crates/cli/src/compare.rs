@@ -1,8 +1,10 @@
 //! `allod compare`.
 
-use crate::common::{Failure, Progress, allocators, choose};
+use crate::allocators;
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::output::{Output, finish, legend, say};
+use crate::progress::Progress;
 use crate::started::Started;
 use allod_lab::Contest;
 use allod_lab::compare::{self, Request};
@@ -32,7 +34,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let options = &args.options;
     if options.list {
-        return say(&legend(&allocators(options)));
+        return say(&legend(&allocators::find(options)));
     }
     options.share(&args.program[..1])?;
     let program = program::find(&args.program[0])?;
@@ -40,7 +42,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(format!("{why}; there is nothing to compare").into());
     }
     let baseline = options.baseline.as_deref().unwrap_or(SYSTEM);
-    let (subjects, baseline) = choose(&allocators(options), &options.only, baseline)?;
+    let (subjects, baseline) =
+        allocators::choose(&allocators::find(options), &options.only, baseline)?;
     let request = Request {
         program: &program,
         arguments: &args.program[1..],

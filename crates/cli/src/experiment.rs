@@ -1,8 +1,10 @@
 //! What `allod ab` and `allod matrix` share.
 
-use crate::common::{Failure, Progress, allocators};
+use crate::allocators;
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::output::{Output as Results, finish, say};
+use crate::progress::Progress;
 use crate::started::Started;
 use allod_lab::builds::{Builds, Built, Goal, default_cache, git};
 use allod_lab::compare::Program;
@@ -148,7 +150,7 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
     let entries = if within { Vec::new() } else { setup.entries(shipped)? };
     let builds = setup.builds(design, within)?;
     let program = setup.program.first().map(Path::new);
-    let subjects = allocators(options);
+    let subjects = allocators::find(options);
     let parts = Parts { subjects: &subjects, builds: builds.as_ref(), program, within };
     let prepared = design.prepare(&parts).map_err(Failure::usage)?;
     let sought = Sought { suites: &[experiment::SUITE], workload: None };

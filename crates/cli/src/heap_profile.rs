@@ -1,6 +1,6 @@
 //! `allod report --profile`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::output::{say, write};
 use allod_profile::{Stacks, html, read, svg, text};
 use std::path::{Path, PathBuf};

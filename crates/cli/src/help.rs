@@ -1,6 +1,6 @@
 //! `allod help`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::output::say;
 use clap::Command;
 

@@ -1,6 +1,6 @@
 //! `allod history`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::keep::{open_before, open_to_change, open_to_read};
 use crate::output::say;
 use allod_lab::history;

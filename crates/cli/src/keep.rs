@@ -1,6 +1,6 @@
 //! Which store a command uses.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use allod_lab::inprocess::child_of;
 use allod_lab::store::{Place, Store};
 use std::path::PathBuf;

@@ -1,14 +1,15 @@
-//! The command `allod`.
+//! The command `allod`: a file per subcommand, over what they share.
+//!
+//! Modules, the lowest first; each uses those before it: `failure` → `keep` → `options` → `allocators`, `progress`,
+//! `output`, `started` → `top` → `run` → `experiment` → `ab`, `bench`, `compare`, `help`, `history`, `matrix`, `pages`,
+//! `parts`, `record`, `replay`, `report`, `scheme`, `trace`.
 
 mod ab;
+mod allocators;
 mod bench;
-mod bench_frame;
-mod bench_heap;
-mod bench_region;
-mod bench_scheme;
-mod common;
 mod compare;
 mod experiment;
+mod failure;
 mod heap_profile;
 mod help;
 mod history;
@@ -18,6 +19,7 @@ mod options;
 mod output;
 mod pages;
 mod parts;
+mod progress;
 mod record;
 mod replay;
 mod report;
@@ -84,7 +86,7 @@ fn main() -> ExitCode {
 }
 
 /// The exit code, after words about a failure.
-fn ended(done: Result<u8, common::Failure>) -> ExitCode {
+fn ended(done: Result<u8, failure::Failure>) -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {

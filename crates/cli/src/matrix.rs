@@ -1,7 +1,7 @@
 //! `allod matrix`.
 
-use crate::common::Failure;
 use crate::experiment::{self, Setup};
+use crate::failure::Failure;
 use allod_lab::experiment::{Design, Factor};
 
 /// Measure every combination of two to six factors: what each does, and what they do together

@@ -1,6 +1,6 @@
 //! The options of every command that measures.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::keep::Keep;
 use allod_lab::Shard;
 use allod_lab::driver::{Rule, Terms, fresh_seed};

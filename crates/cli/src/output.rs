@@ -1,6 +1,6 @@
 //! Where results go: standard output first, then a file and the store.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::keep;
 use crate::options::Options;
 use allod_lab::Shard;

@@ -1,6 +1,6 @@
 //! `allod completions` and `allod man`: made from the definitions of the arguments.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::output::say;
 use clap::Command;
 use clap_complete::Shell;

@@ -1,6 +1,7 @@
 //! `allod parts`, for the installation.
 
-use crate::common::{Failure, built};
+use crate::allocators;
+use crate::failure::Failure;
 use crate::output::say;
 use allod_lab::files;
 
@@ -13,6 +14,6 @@ pub fn run() -> Result<(), Failure> {
         parts.push(files::trace(name)?);
     }
     parts.push(files::scheme_library()?);
-    parts.extend(built().into_iter().map(|peer| peer.library));
+    parts.extend(allocators::built().into_iter().map(|peer| peer.library));
     say(&parts.iter().map(|part| format!("{}\n", part.display())).collect::<String>())
 }

@@ -1,6 +1,6 @@
 //! `allod record`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::output::cannot_write;
 use crate::run::{become_it, preloaded};
 use allod_lab::{files, process, program};

@@ -1,8 +1,10 @@
 //! `allod replay`.
 
-use crate::common::{Failure, Progress, allocators, choose};
+use crate::allocators;
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::output::{Output, finish, legend, say};
+use crate::progress::Progress;
 use allod_lab::Contest;
 use allod_lab::gate::Sought;
 use allod_lab::replay::{self, Replay, Request};
@@ -31,12 +33,13 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let options = &args.options;
     if options.list {
-        return say(&legend(&allocators(options)));
+        return say(&legend(&allocators::find(options)));
     }
     options.without_instructions()?;
     let replays = Replay::all(&options.share(&args.traces)?, args.verify)?;
     let baseline = options.baseline.as_deref().unwrap_or(SYSTEM);
-    let (subjects, baseline) = choose(&allocators(options), &options.only, baseline)?;
+    let (subjects, baseline) =
+        allocators::choose(&allocators::find(options), &options.only, baseline)?;
     let contest = Contest { subjects: &subjects, baseline: &baseline, terms: options.terms(10) };
     let request = Request { contest, replays: &replays };
     let output = Output::open(options, &Sought { suites: &[replay::SUITE], workload: None })?;

@@ -1,6 +1,6 @@
 //! `allod report`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::heap_profile;
 use crate::keep::open_to_read;
 use crate::output::{say, write};

@@ -1,6 +1,6 @@
 //! `allod run`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::top::{refresh, run_program};
 use allod_lab::{files, process, program};
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! `allod scheme`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::output::say;
 use crate::run::become_it;
 use allod_lab::files;

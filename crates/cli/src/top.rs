@@ -1,6 +1,6 @@
 //! `allod top`, and the view of `allod run --top`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::options::time;
 use crate::output::say;
 use allod_top::{Ended, Problem};

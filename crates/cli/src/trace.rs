@@ -1,6 +1,6 @@
 //! `allod trace`.
 
-use crate::common::Failure;
+use crate::failure::Failure;
 use crate::output::{cannot_write, say};
 use allod_lab::trace_tables;
 use allod_trace::census::Census;

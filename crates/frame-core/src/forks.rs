@@ -8,7 +8,7 @@
 //! Threads that the child does not have keep their numbers and arenas there: a thread that was inside
 //! its arena left it half changed, so nobody may use it again.
 
-use crate::thread;
+use crate::hook;
 use allod_heap::process::{AroundFork, at_fork};
 use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
@@ -105,7 +105,7 @@ fn in_parent() {
 }
 
 fn in_child() {
-    thread::in_child();
+    hook::in_child();
     in_parent();
 }
 

@@ -3,24 +3,25 @@
 //! Rust programs use `allod-frame`. This crate needs no standard library, so that `liballod` can hold
 //! it; what is public here is for those two and changes with them.
 //!
+//! Modules, the lowest first; each uses those before it: `error`, `shadow`, `hook` → `chunk`, `forks` →
+//! `thread` → `raw`.
+//!
 //! | module | what it keeps |
 //! | --- | --- |
+//! | [`shadow`] | what AddressSanitizer and memcheck are told (features `asan`, `valgrind`) |
 //! | [`chunk`] | an arena's chunks, and the slow path |
-//! | [`thread`] | the arenas and the number of each thread |
+//! | `hook` | what happens when a thread ends |
 //! | [`forks`] | locks that are free in a child process |
-//! | `shadow` | what AddressSanitizer and memcheck are told (features `asan`, `valgrind`) |
+//! | [`thread`] | the arenas and the number of each thread |
 //! | [`raw`] | the frame as C sees it |
 #![no_std]
 
 pub mod chunk;
 mod error;
 pub mod forks;
+mod hook;
 pub mod raw;
-#[cfg(any(feature = "asan", feature = "valgrind"))]
 pub mod shadow;
-#[cfg(not(any(feature = "asan", feature = "valgrind")))]
-#[path = "shadow_off.rs"]
-mod shadow;
 pub mod thread;
 
 pub use error::OutOfMemory;

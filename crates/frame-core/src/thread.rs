@@ -7,11 +7,9 @@
 use crate::chunk::Core;
 use crate::error::OutOfMemory;
 use crate::forks::Guarded;
-use allod_os::thread::{ExitHook, pause};
+use crate::hook;
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::AtomicU8;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// A thread's record.
 pub(crate) struct Record {
@@ -36,13 +34,6 @@ pub const MAX_THREADS: usize = 1 << 16;
 
 /// The thread numbers in use, one bit each.
 static NUMBERS: Guarded<[u64; MAX_THREADS / 64]> = Guarded::new([0; MAX_THREADS / 64]);
-
-static HOOK: ExitHook = ExitHook::new();
-/// Whether the hook is registered: `NOT_YET`, `BEING` or `REGISTERED`.
-static HOOKED: AtomicU8 = AtomicU8::new(NOT_YET);
-const NOT_YET: u8 = 0;
-const BEING: u8 = 1;
-const REGISTERED: u8 = 2;
 
 /// Gives the memory of the calling thread's idle arenas back to the heap.
 pub fn trim() {
@@ -164,27 +155,8 @@ fn new_record() -> Result<*mut Record, OutOfMemory> {
     unsafe { block.write(Record { idle: ptr::null_mut(), index }) };
     slot::set(block);
     // The C library may call back here; the slot already serves it.
-    register();
-    HOOK.arm(block.addr());
+    hook::at_exit(exit, block.addr());
     Ok(block)
-}
-
-/// Registers the exit hook, unless it is; a thread that comes meanwhile waits.
-fn register() {
-    if HOOKED.compare_exchange(NOT_YET, BEING, Acquire, Acquire).is_ok() {
-        HOOK.register(exit);
-        HOOKED.store(REGISTERED, Release);
-    }
-    while HOOKED.load(Acquire) == BEING {
-        pause(1);
-    }
-}
-
-/// In a child process: the thread that was registering the hook is not there.
-pub(crate) fn in_child() {
-    if HOOKED.load(Relaxed) == BEING {
-        HOOKED.store(NOT_YET, Relaxed);
-    }
 }
 
 /// Frees a thread's record and arenas when the thread ends.

@@ -3,10 +3,10 @@
 use crate::Step;
 use crate::contest::Contest;
 use crate::driver::Plan;
+use crate::fields::field;
 use crate::model::{Arm, Metric, Outcome, Report, Turn, Work, Workload, metric};
 use crate::process::{Launch, Output};
 use crate::stats::FEWEST;
-use crate::subject::field;
 use crate::table::{Table, counted as number_of, digits, mebibytes};
 use crate::views::View;
 use std::ffi::OsString;

@@ -60,6 +60,7 @@ pub mod compare;
 mod contest;
 pub mod driver;
 pub mod experiment;
+mod fields;
 pub mod files;
 pub mod gate;
 pub mod heap;
@@ -88,7 +89,6 @@ pub mod views;
 
 pub use contest::Contest;
 pub use shard::Shard;
-pub use shown::Shown;
 pub use tree::Tree;
 
 /// One step of a long measurement, for a progress bar.

@@ -1,28 +1,8 @@
 //! How results were made of observations: kept in a report, so that they can be made again.
 
 use crate::driver::Seen;
-use crate::model::Report;
-use crate::views::{Against, View};
-use serde::{Deserialize, Serialize};
-
-/// A view, and whose results it showed against whom.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
-    /// The suite of the observations; that of the view names its results.
-    pub of: String,
-    /// The rows and their metrics.
-    #[serde(flatten)]
-    pub view: View,
-    /// The arms, in the order of the results.
-    pub arms: Vec<String>,
-    /// The arm that the others are compared with.
-    pub baseline: String,
-    /// An arm that is compared with nobody.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub apart: Option<String>,
-    /// The smallest difference that counts.
-    pub threshold: f64,
-}
+use crate::model::{Report, Shown, View};
+use crate::views::Against;
 
 impl Shown {
     /// What is to be kept of a view that is added to a report of one suite's observations.
@@ -36,6 +16,14 @@ impl Shown {
             apart: against.apart.map(Into::into),
             threshold: against.threshold,
         }
+    }
+}
+
+impl View {
+    /// Adds the view to a report that has the observations, and what is needed to make it again.
+    pub fn add_to(&self, report: &mut Report, against: Against) {
+        report.views.push(Shown::of(self, report, against));
+        self.show(report, against);
     }
 }
 

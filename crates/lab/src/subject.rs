@@ -1,5 +1,6 @@
 //! Subjects: the allocators that a program can be run on.
 
+use crate::fields::field;
 use crate::files;
 use crate::model::Arm;
 use crate::names;
@@ -217,14 +218,6 @@ pub fn probe(library: &Path) -> Result<String, String> {
         return Err(format!("{} was preloaded, but {serving} serves malloc", library.display()));
     }
     Ok(field(&used.stdout, "version").to_owned())
-}
-
-/// The value of a `name=value` line.
-pub(crate) fn field<'a>(text: &'a str, name: &str) -> &'a str {
-    text.lines()
-        .filter_map(|line| line.split_once('='))
-        .find(|(key, _)| *key == name)
-        .map_or("", |(_, value)| value)
 }
 
 /// Whether two paths lead to the same file.

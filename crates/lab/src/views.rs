@@ -5,9 +5,8 @@
 //! are the other way round, metrics of one workload.
 
 use crate::model::{Comparison, Metric, Report, ResultRow, metric, pairs, values};
-use crate::shown::Shown;
+pub use crate::model::{Ratios, View};
 use crate::stats;
-use serde::{Deserialize, Serialize};
 
 /// The name under which the geometric mean over a suite's rows is reported.
 pub const GEOMETRIC_MEAN: &str = "geometric-mean";
@@ -21,43 +20,6 @@ pub const GEOMETRIC_MEAN: &str = "geometric-mean";
 /// ```
 pub fn mean_without(rows: &[&str]) -> String {
     format!("{GEOMETRIC_MEAN}-without-{}", rows.join(","))
-}
-
-/// What a view says beside the rows themselves.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ratios {
-    /// Nothing.
-    None,
-    /// Every row against the baseline.
-    Rows,
-    /// The geometric mean of the rows against the baseline: for rows that another view shows.
-    Mean,
-    /// Every row against the baseline, and their geometric mean.
-    RowsAndMean,
-    /// The same, and the mean without these rows: those whose ratios are so far out that they would
-    /// speak for all others.
-    RowsAndMeans(Vec<String>),
-}
-
-impl Ratios {
-    /// Whether there is a geometric mean over all rows.
-    pub fn have_mean(&self) -> bool {
-        matches!(self, Self::RowsAndMean | Self::RowsAndMeans(_))
-    }
-}
-
-/// A suite of results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct View {
-    /// The suite's name.
-    pub suite: String,
-    /// The rows: name, workload, and metric.
-    pub rows: Vec<(String, String, Metric)>,
-    /// Whether there are results, or comparisons only.
-    pub results: bool,
-    /// Which comparisons there are.
-    pub ratios: Ratios,
 }
 
 /// Whose results, and against whom.
@@ -105,9 +67,8 @@ impl View {
         format!("{suite}-peak")
     }
 
-    /// Adds the view to a report that has the observations.
-    pub fn add_to(&self, report: &mut Report, against: Against) {
-        report.views.push(Shown::of(self, report, against));
+    /// Adds the results and comparisons to a report that has the observations.
+    pub(crate) fn show(&self, report: &mut Report, against: Against) {
         if self.results {
             for row in &self.rows {
                 let results = against.arms.iter().filter_map(|arm| self.result(report, row, arm));

@@ -1,11 +1,11 @@
 //! A source file as words and signs, and the paths that it names.
 
-/// A source file of a layer.
+/// A source file.
 pub(crate) struct File {
-    /// The layer.
-    pub folder: String,
-    /// `mod` for the folder's own file.
-    pub name: String,
+    /// The path of its module from the crate's root.
+    pub module: Vec<String>,
+    /// Whether it is a folder's `mod.rs`.
+    pub is_mod: bool,
     /// With comments.
     pub text: String,
     /// Words and signs, without comments; literals are empty.
@@ -13,29 +13,56 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Folder and name.
+    /// The layer: the folder beside `lib.rs`, or the file there.
+    pub fn layer(&self) -> &str {
+        &self.module[0]
+    }
+
+    /// Where it lies in `src`.
     pub fn place(&self) -> String {
-        format!("{}/{}.rs", self.folder, self.name)
+        let path = self.module.join("/");
+        if self.is_mod { format!("{path}/mod.rs") } else { format!("{path}.rs") }
     }
 
     /// Paths from the crate's root that the file names, in `use` or in the middle of code.
     pub fn paths(&self) -> Vec<Vec<String>> {
         let mut paths = Vec::new();
-        for at in 0..self.tokens.len() {
+        let mut here = self.module.clone();
+        // How many braces are open, and where modules inside this file began.
+        let (mut depth, mut inside) = (0, Vec::new());
+        let mut at = 0;
+        while at < self.tokens.len() {
             let before = at.checked_sub(1).map_or("", |i| &self.tokens[i]);
-            if before == "::" || !self.follows(at, "::") {
-                continue;
-            }
-            let mut from = match self.tokens[at].as_str() {
-                "crate" => Vec::new(),
-                // All of `super` is what a module of tests uses of its own file.
-                "super" if self.name != "mod" && self.tokens[at + 2] != "*" => {
-                    vec![self.folder.clone()]
+            match self.tokens[at].as_str() {
+                "{" if at > 1 && self.tokens[at - 2] == "mod" => {
+                    here.push(before.into());
+                    inside.push(depth);
+                    depth += 1;
                 }
-                "self" if self.name == "mod" => vec![self.folder.clone()],
-                _ => continue,
-            };
-            self.expand(at + 2, &mut from, &mut paths);
+                "{" => depth += 1,
+                "}" => {
+                    depth -= 1;
+                    if inside.last() == Some(&depth) {
+                        inside.pop();
+                        here.pop();
+                    }
+                }
+                "crate" | "super" | "self" if before != "::" && self.follows(at, "::") => {
+                    let mut from =
+                        if self.tokens[at] == "crate" { Vec::new() } else { here.clone() };
+                    while self.tokens[at] == "super" && self.follows(at, "::") {
+                        from.pop();
+                        at += 2;
+                    }
+                    if matches!(self.tokens[at].as_str(), "crate" | "self") {
+                        at += 2;
+                    }
+                    self.expand(at, &mut from, &mut paths);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
         }
         paths
     }
@@ -146,12 +173,13 @@ mod tests {
     #[test]
     fn paths_are_found_wherever_they_stand() {
         let file = File {
-            folder: "heap".into(),
-            name: "locked".into(),
+            module: vec!["heap".into(), "locked".into()],
+            is_mod: false,
             text: String::new(),
             tokens: tokens(
                 "use crate::base::{class::{CLASSES, Class as C}, layout}; // crate::a::b
-                 fn f<'a>(x: &'a u8) { crate::map::bin::go('\"', \"crate::c\"); super::post::send(); }",
+                 fn f<'a>(x: &'a u8) { crate::map::bin::go('\"', \"crate::c\"); super::post::send(); }
+                 mod tests { use super::*; use super::super::mail; }",
             ),
         };
         let paths: Vec<String> = file.paths().iter().map(|path| path.join("::")).collect();
@@ -161,6 +189,8 @@ mod tests {
             "base::layout",
             "map::bin::go",
             "heap::post::send",
+            "heap::locked::*",
+            "heap::mail",
         ];
         assert_eq!(paths, expected);
     }

@@ -1,22 +1,27 @@
-//! Whether the folders of a crate are layers, as its `lib.rs` says: for the tests of such crates.
+//! Whether the modules of a crate are layers, as its `lib.rs` says: for the tests of such crates.
 //!
-//! `lib.rs` has one line of documentation that names the layers in their order, the lowest first, with an
-//! arrow between them. Each folder of `src` is a layer; its `mod.rs` says in a sentence that begins with
-//! `May use:` which layers below it needs. Source files are read as text, so what macros hide is not seen.
+//! `lib.rs` (or `main.rs`) has a sentence that names the layers in their order, the lowest first, with
+//! an arrow between them; a comma stands between layers that do not use each other. Each folder of `src`
+//! is a layer, and so is each file beside `lib.rs`. The `mod.rs` of a folder says in a sentence that begins
+//! with `May use:` which layers below it needs. Source files are read as text, so what macros hide is not
+//! seen.
 //!
-//! Each check returns what is wrong, a line for each; nothing if all is well.
+//! Each check returns what is wrong, a line for each; nothing if all is well. [`tests!`] makes them tests.
 
+mod circles;
 mod file;
+mod macros;
 
 use file::{File, tokens};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 /// The source files of a crate.
 pub struct Layers {
     files: Vec<File>,
-    order: Vec<String>,
+    /// The layers from the lowest to the highest; those of one step do not use each other.
+    order: Vec<Vec<String>>,
 }
 
 /// What stands in backquotes in a text.
@@ -24,53 +29,55 @@ fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(String::from).collect()
 }
 
+/// The order that the documentation of a crate names: from the line with the first arrow to the sentence's
+/// end.
+fn order(root: &str) -> Vec<Vec<String>> {
+    let lines = root.lines().skip_while(|line| !(line.starts_with("//!") && line.contains('→')));
+    let text: String = lines.map_while(|line| line.strip_prefix("//!")).collect();
+    let sentence = text.split('.').find(|part| part.contains('→')).unwrap_or_default();
+    sentence.split('→').map(quoted).collect()
+}
+
+/// Panics with what a check found wrong.
+pub fn assert_none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 impl Layers {
     /// Reads the crate whose `Cargo.toml` lies in a folder.
     ///
     /// # Panics
-    /// When a file cannot be read, or `lib.rs` does not name the layers.
+    /// When a file cannot be read.
     pub fn of(manifest: &str) -> Layers {
         let src = Path::new(manifest).join("src");
-        let lib = fs::read_to_string(src.join("lib.rs")).unwrap();
-        let line = lib.lines().find(|line| line.starts_with("//!") && line.contains('→'));
-        let order = quoted(line.expect("the order of the layers"));
+        let root = fs::read_to_string(src.join("lib.rs"))
+            .or_else(|_| fs::read_to_string(src.join("main.rs")))
+            .expect("lib.rs or main.rs");
         let mut files = Vec::new();
-        for folder in fs::read_dir(src).unwrap().map(Result::unwrap) {
-            if !folder.path().is_dir() {
-                continue;
-            }
-            for file in fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {
-                let text = fs::read_to_string(file.path()).unwrap();
-                files.push(File {
-                    folder: folder.file_name().into_string().unwrap(),
-                    name: file.path().file_stem().unwrap().to_str().unwrap().into(),
-                    tokens: tokens(&text),
-                    text,
-                });
-            }
-        }
+        read(&src, &[], &mut files);
         files.sort_by_key(File::place);
-        Layers { files, order }
+        Layers { files, order: order(&root) }
     }
 
-    /// Folders that are no layer, and layers without a folder.
+    /// Folders and files that are no layer, and layers without either.
     pub fn strangers(&self) -> Vec<String> {
-        let folders: BTreeSet<&String> = self.files.iter().map(|file| &file.folder).collect();
-        let layers: BTreeSet<&String> = self.order.iter().collect();
-        folders.symmetric_difference(&layers).map(|name| name.to_string()).collect()
+        let there: BTreeSet<&str> = self.files.iter().map(File::layer).collect();
+        let layers: BTreeSet<&str> = self.order.iter().flatten().map(String::as_str).collect();
+        there.symmetric_difference(&layers).map(ToString::to_string).collect()
     }
 
-    /// Uses of a layer above the file's own, and of items of `lib.rs`, which stands above all, but for
-    /// those that are allowed.
+    /// Uses of a layer above the file's own or beside it, and of items of `lib.rs`, which stands above all,
+    /// but for those that are allowed.
     pub fn upward(&self, allowed: &[&str]) -> Vec<String> {
-        let height = |folder: &str| self.order.iter().position(|layer| layer == folder);
         let mut wrong = Vec::new();
         for file in &self.files {
             for path in file.paths() {
-                match height(&path[0]) {
-                    Some(used) if Some(used) <= height(&file.folder) => {}
+                let Some(used) = path.first() else { continue };
+                match self.height(used) {
+                    _ if used == file.layer() => {}
+                    Some(height) if Some(height) < self.height(file.layer()) => {}
                     Some(_) => wrong.push(format!("{} uses {}", file.place(), path.join("::"))),
-                    None if allowed.contains(&path[0].as_str()) => {}
+                    None if allowed.contains(&used.as_str()) => {}
                     None => {
                         wrong.push(format!("{} uses {} of lib.rs", file.place(), path.join("::")));
                     }
@@ -80,83 +87,40 @@ impl Layers {
         wrong
     }
 
+    /// On which step of the order a layer stands.
+    fn height(&self, layer: &str) -> Option<usize> {
+        self.order.iter().position(|step| step.iter().any(|name| name == layer))
+    }
+
     /// Uses of a layer that the `mod.rs` of a folder does not list.
     pub fn undeclared(&self) -> Vec<String> {
         let mut wrong = Vec::new();
-        for (height, layer) in self.order.iter().enumerate() {
-            let below = &self.order[..height];
-            let Some(said) = self.module(layer).text.split("May use: ").nth(1) else {
+        for module in self.files.iter().filter(|file| file.is_mod && file.module.len() == 1) {
+            let layer = module.layer();
+            let below: Vec<String> =
+                self.order[..self.height(layer).unwrap_or(0)].iter().flatten().cloned().collect();
+            let Some(said) = module.text.split("May use: ").nth(1) else {
                 wrong.push(format!("{layer} does not say what it may use"));
                 continue;
             };
             let may = match said.split('.').next().unwrap() {
-                "all layers below" => below.to_vec(),
+                "all layers below" => below.clone(),
                 nothing if nothing.starts_with("nothing") => Vec::new(),
                 names => quoted(names),
             };
             for name in may.iter().filter(|name| !below.contains(name)) {
                 wrong.push(format!("{layer} may not use {name}"));
             }
-            for file in self.files.iter().filter(|file| file.folder == *layer) {
+            for file in self.files.iter().filter(|file| file.layer() == layer) {
                 for path in file.paths() {
-                    if below.contains(&path[0]) && !may.contains(&path[0]) {
+                    if path.first().is_some_and(|used| below.contains(used) && !may.contains(used))
+                    {
                         wrong.push(format!("{} uses {}", file.place(), path.join("::")));
                     }
                 }
             }
         }
         wrong
-    }
-
-    fn module(&self, folder: &str) -> &File {
-        self.files.iter().find(|f| f.folder == folder && f.name == "mod").expect("mod.rs")
-    }
-
-    /// Files of one folder that use one another in a circle.
-    pub fn circles(&self) -> Vec<String> {
-        let uses = self.neighbours();
-        let reachable = |from: &String| {
-            let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
-            while let Some(file) = next.pop() {
-                next.extend(uses[file].iter().filter(|used| seen.insert((*used).clone())));
-            }
-            seen
-        };
-        let all: BTreeMap<_, _> = uses.keys().map(|file| (file, reachable(file))).collect();
-        let mut circles = BTreeSet::new();
-        for (file, seen) in &all {
-            if seen.contains(*file) {
-                let circle: Vec<&str> = seen
-                    .iter()
-                    .filter(|other| all[other].contains(*file))
-                    .map(String::as_str)
-                    .collect();
-                circles.insert(circle.join(" "));
-            }
-        }
-        circles.into_iter().collect()
-    }
-
-    /// Which files of its folder each file uses.
-    fn neighbours(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let mut uses = BTreeMap::new();
-        for file in self.files.iter().filter(|file| file.name != "mod") {
-            let of_folder =
-                |name: &str| self.files.iter().any(|f| f.folder == file.folder && f.name == name);
-            let module = self.module(&file.folder);
-            let mut used = BTreeSet::new();
-            for path in file.paths().into_iter().filter(|path| path[0] == file.folder) {
-                let Some(name) = path.get(1) else { continue };
-                if of_folder(name) {
-                    used.insert(format!("{}/{name}.rs", file.folder));
-                } else if let Some(from) = re_exported_from(module, name) {
-                    used.insert(format!("{}/{from}.rs", file.folder));
-                }
-            }
-            used.remove(&file.place());
-            uses.insert(file.place(), used);
-        }
-        uses
     }
 
     /// Functions with a `cfg` in their body. Where a gate is needed, a module or an item is chosen; a
@@ -200,15 +164,38 @@ impl Layers {
     }
 }
 
-/// The file from which a folder's `mod.rs` re-exports a name.
-fn re_exported_from(module: &File, name: &str) -> Option<String> {
-    let uses = (0..module.tokens.len()).filter(|&at| module.tokens[at] == "use");
-    for at in uses {
-        let mut paths = Vec::new();
-        module.expand(at + 1, &mut Vec::new(), &mut paths);
-        if let Some(path) = paths.into_iter().find(|path| path.last().unwrap() == name) {
-            return Some(path[0].clone());
+/// Reads the source files of a module's folder, but for the crate's own file.
+fn read(folder: &Path, module: &[String], files: &mut Vec<File>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let mut inside = module.to_vec();
+        if path.is_dir() {
+            inside.push(name);
+            read(&path, &inside, files);
+            continue;
         }
+        let is_root = module.is_empty() && matches!(name.as_str(), "lib" | "main");
+        if path.extension().is_none_or(|extension| extension != "rs") || is_root {
+            continue;
+        }
+        let is_mod = name == "mod";
+        if !is_mod {
+            inside.push(name);
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        files.push(File { module: inside, is_mod, tokens: tokens(&text), text });
     }
-    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::order;
+
+    #[test]
+    fn an_order_goes_on_to_the_sentences_end() {
+        let root =
+            "//! A crate.\n//!\n//! Lowest first: `a` → `b`, `c`\n//! → `d`. And `e` → `f`.\n";
+        assert_eq!(order(root), [vec!["a"], vec!["b", "c"], vec!["d"]]);
+    }
 }

@@ -60,3 +60,28 @@ fn a_gate_in_a_body_is_found() {
     let layers = with_file("gate", "pub fn f() {\n    #[cfg(test)]\n    g();\n}\n");
     assert_eq!(layers.gates_in_bodies(), ["low/first.rs in f"]);
 }
+
+/// A crate whose files are layers: `low`, and above it `left` and `right`, with `left` of the text given.
+fn of_files(name: &str, left: &str) -> Layers {
+    let src = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).join("src");
+    fs::create_dir_all(&src).unwrap();
+    let order = "//! A command. Lowest first: `low` →\n//! `left`, `right`. And so on.\nmod low;\n";
+    for (file, text) in [("main", order), ("low", ""), ("left", left), ("right", "")] {
+        fs::write(src.join(file).with_extension("rs"), text).unwrap();
+    }
+    Layers::of(src.parent().unwrap().to_str().unwrap())
+}
+
+#[test]
+fn files_beside_the_crates_own_are_layers() {
+    let layers = of_files("files", "use crate::low;\nmod tests { use super::*; }\n");
+    assert!(layers.strangers().is_empty());
+    assert!(layers.upward(&[]).is_empty());
+    assert!(layers.undeclared().is_empty());
+}
+
+#[test]
+fn an_arrow_between_layers_of_one_step_is_found() {
+    let layers = of_files("beside", "pub fn f() { super::right::g() }\n");
+    assert_eq!(layers.upward(&[]), ["left.rs uses right::g"]);
+}

@@ -9,12 +9,16 @@
 //!                ▼
 //!            recording ──▶ writer (one per thread) ──▶ a stretch of the file, mapped and shared
 //! ```
+//! Modules, the lowest first; each uses those before it: `words` → `order`, `clock`, `early` → `next`, `output` →
+//! `switch` → `writer` → `recording` → `calls`.
+//!
 //! | module | holds |
 //! | --- | --- |
 //! | [`calls`] | the functions that the program calls |
 //! | [`next`], [`early`] | the allocator underneath, and memory for the moment in which it is looked up |
-//! | [`recording`] | whether calls are recorded, their numbers, beginning and end, fork |
+//! | [`recording`] | the numbers of calls; how a recording begins and ends, and what a fork does to it |
 //! | [`writer`] | what each thread writes into; threads born and gone |
+//! | [`switch`], [`clock`] | whether calls are recorded now, and since when |
 //! | [`output`] | the file and its stretches |
 //! | [`order`] | what `allod record` asked for |
 //!
@@ -29,11 +33,13 @@ compile_error!(
 );
 
 mod calls;
+mod clock;
 mod early;
 mod next;
 mod order;
 mod output;
 mod recording;
+mod switch;
 mod words;
 mod writer;
 

@@ -6,9 +6,10 @@
 //! may have closed it and opened something else under its number; then the file is opened anew.
 
 use crate::order;
-use crate::words::errno;
+use crate::words::{errno, say};
 use allod_os::vm::page_size;
 use allod_trace_core::file::{END, End, FileHeader, HEADER};
+use core::ffi::CStr;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use libc::{c_int, c_void};
@@ -210,4 +211,14 @@ fn write_at(file: c_int, mut bytes: &[u8], mut at: u64) -> Result<(), c_int> {
         }
     }
     Ok(())
+}
+
+/// Says what is wrong with the file, and why, by the system's error number.
+#[cold]
+pub(crate) fn complain(what: &str, code: i32) {
+    // SAFETY: both are C strings; a message of the C library stays valid while it is printed.
+    let (file, why) =
+        unsafe { (CStr::from_ptr(order::own_file()), CStr::from_ptr(libc::strerror(code))) };
+    let words = |text: &'static CStr| text.to_str().unwrap_or("?");
+    say(format_args!("{} {what}: {}", words(file), words(why)));
 }

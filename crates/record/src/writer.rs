@@ -8,8 +8,9 @@
 //! a signal handler that interrupted its own turn, or when the process is ending.
 
 use crate::output::{self, Stretch};
-use crate::recording::{self, THREAD_ENDS};
 use crate::words::keeping_errno;
+use crate::{clock, switch};
+use allod_os::thread::ExitHook;
 use allod_os::thread_slot;
 use allod_os::vm::{map_block, page_size};
 use allod_trace_core::block::{self, Block};
@@ -56,6 +57,9 @@ thread_slot! {
     /// has ended: twice the thread's number and one.
     pub(crate) mod slot: *mut AtomicU32 = NOBODY, symbol "allod_record_writer"
 }
+
+/// Runs when a thread ends that has a writer.
+static THREAD_ENDS: ExitHook = ExitHook::new();
 
 static ALL: AtomicPtr<Writer> = AtomicPtr::new(null_mut());
 static THREADS: AtomicU32 = AtomicU32::new(0);
@@ -181,7 +185,7 @@ impl Writer {
     fn turn(&'static self, last: bool) -> Option<Turn> {
         // Asked behind the flag: once it is off, `seal_all` may have been here already.
         let turn = self.take_turn(last)?;
-        recording::is_on().then_some(turn)
+        switch::is_on().then_some(turn)
     }
 
     #[inline]
@@ -211,11 +215,11 @@ impl Turn {
             Some(rest) => rest,
             None => match self.desk.fresh() {
                 Ok(memory) => memory,
-                Err(code) => return recording::give_up(code),
+                Err(code) => return switch::give_up(code),
             },
         };
         let thread = self.writer.thread.load(Ordering::Relaxed);
-        self.desk.block = Block::open(memory, thread, event.sequence, recording::time());
+        self.desk.block = Block::open(memory, thread, event.sequence, clock::time());
         if let Some(block) = &mut self.desk.block {
             block.push(event);
         }
@@ -263,11 +267,16 @@ impl Desk {
     }
 }
 
+/// Has writers given up when their threads end; false when the system has no room for that.
+pub(crate) fn at_thread_ends() -> bool {
+    THREAD_ENDS.register(thread_ends)
+}
+
 /// Runs when a thread ends that owns a writer.
 ///
 /// # Safety
 /// `value` is the address of that writer.
-pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
+unsafe extern "C" fn thread_ends(value: *mut c_void) {
     let Own::Writer(writer) = own() else { return };
     if writer.rounds.fetch_add(1, Ordering::Relaxed) + 1 < LAST_ROUND {
         return THREAD_ENDS.arm(value.addr());

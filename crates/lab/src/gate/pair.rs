@@ -1,8 +1,7 @@
 //! One suite in both runs: which rows there are, and what follows from each.
 
 use super::{Finding, Row};
-use crate::model::{Failure, Metric, Report, metric, pairs, values};
-use crate::shown::Shown;
+use crate::model::{Failure, Metric, Report, Shown, metric, pairs, values};
 use crate::stats::{self, FEWEST, Ratio, Verdict};
 use crate::views::GEOMETRIC_MEAN;
 

@@ -1,9 +1,10 @@
 //! What a workload says of one run, and whether the right allocator served it.
 
 use super::{GIVEN_BACK, KEPT, NULL, QUANTILE_UNIT, QUANTILES};
+use crate::fields::field;
 use crate::model::{Arm, Metric, Outcome, metric};
 use crate::process::{End, Used};
-use crate::subject::{field, same_file};
+use crate::subject::same_file;
 use std::path::Path;
 
 /// The outcome of a run of `allod-workload`.

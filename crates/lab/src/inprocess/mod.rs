@@ -25,10 +25,12 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod asked;
 mod case;
 mod child;
 mod collect;
 mod histogram;
+mod parent;
 mod row;
 mod timer;
 
@@ -42,8 +44,8 @@ use crate::model::{Arm, Metric, Report, Workload, metric};
 use crate::names;
 use crate::versions;
 use crate::views::{Ratios, View};
+use asked::Asked;
 use case::Case;
-use child::Asked;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -67,7 +69,7 @@ pub struct Bench<'a> {
 ///
 /// A child does all that its program does before [`Bench::run`]. A program with much to do there asks.
 pub fn child_of() -> Option<String> {
-    child::asked().map(|asked| asked.suite)
+    asked::asked().map(|asked| asked.suite)
 }
 
 impl<'a> Bench<'a> {
@@ -83,7 +85,7 @@ impl<'a> Bench<'a> {
             sample: Duration::from_millis(5),
             baseline: None,
             arguments: std::env::args_os().skip(1).collect(),
-            asked: child::asked(),
+            asked: asked::asked(),
         }
     }
 

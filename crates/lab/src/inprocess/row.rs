@@ -1,7 +1,6 @@
 //! One row of a suite, for arms that are programs.
 
-use super::child::{Asked, InProcess, NO_SUBJECT, VARIABLE};
-use crate::model::Workload;
+use super::asked::{Asked, NO_SUBJECT, VARIABLE};
 use crate::process::{End, Launch};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -42,21 +41,6 @@ impl Row {
     /// The arguments with which a program comes to the suite.
     pub fn started_with(self, arguments: &[&str]) -> Self {
         Self { arguments: arguments.iter().map(OsString::from).collect(), ..self }
-    }
-
-    /// The row for the driver.
-    pub fn workload(&self) -> Workload<'static> {
-        Workload {
-            name: self.name.clone(),
-            pinned: self.threads == 1,
-            arms: Vec::new(),
-            most_rounds: None,
-            work: Box::new(InProcess {
-                row: self.clone(),
-                calls: Default::default(),
-                of_part: Default::default(),
-            }),
-        }
     }
 
     /// Makes sure that a program measures a single row when it is asked to. One that does not know how would begin

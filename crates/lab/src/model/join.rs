@@ -1,7 +1,6 @@
 //! Making one report of the shards of a run.
 
-use super::{Part, Report};
-use crate::shown::Shown;
+use super::{Part, Report, Shown};
 
 impl Report {
     /// One report of the shards of one run: all observations, and results made of all of them, so that a

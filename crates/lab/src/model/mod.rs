@@ -10,6 +10,7 @@ mod provenance;
 mod report;
 mod requirement;
 mod series;
+mod view;
 mod workload;
 
 pub use arm::Arm;
@@ -19,4 +20,5 @@ pub use provenance::{ArmRecord, Provenance};
 pub use report::{Comparison, Failure, Part, Report, ResultRow};
 pub use requirement::Requirement;
 pub use series::Series;
+pub use view::{Ratios, Shown, View};
 pub use workload::{Outcome, Turn, Work, Workload};

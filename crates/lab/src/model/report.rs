@@ -3,12 +3,11 @@
 //! `results` and `comparisons` are those of schema 1, where each metric that was compared has a suite of
 //! its own name; schema 2 adds the raw observations, where it is a column, and where they came from.
 
-use super::{Observation, Provenance, Requirement, Series, number};
+use super::{Observation, Provenance, Requirement, Series, Shown, number};
 use crate::driver::Seen;
 use crate::experiment::Experiment;
 use crate::gate::Gate;
 use crate::machine::Machine;
-use crate::shown::Shown;
 use crate::stats::{Ratio, Summary, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

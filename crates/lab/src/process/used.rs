@@ -1,6 +1,6 @@
 //! How a process ended and what it used, as the launcher reports it.
 
-use crate::subject::field;
+use crate::fields::field;
 use std::time::Duration;
 
 /// How a process ended.

@@ -13,11 +13,11 @@ pub use tables::tables;
 
 use crate::Step;
 use crate::contest::Contest;
+use crate::fields::field;
 use crate::files;
 use crate::heap::{NULL, answer};
 use crate::model::{Arm, Failure, Metric, Outcome, Report, Series, Turn, Work, Workload, metric};
 use crate::process::{End, Launch, Used, per_operation};
-use crate::subject::field;
 use crate::views::View;
 use allod_trace::merge::Trace;
 use allod_trace::plan;

@@ -1,9 +1,12 @@
 //! `allod bench frame`.
 
-use crate::bench::{self, Measured, lines};
-use crate::common::{Failure, Progress};
+use super::suite::{Measured, lines, request, run_share};
+use crate::failure::Failure;
 use crate::options::Options;
+use crate::progress::Progress;
 use allod_suites::frame;
+
+pub use allod_suites::frame::SUITE;
 
 /// Frames: an arena's allocations against other arenas, malloc and Box
 ///
@@ -23,9 +26,9 @@ pub fn list() -> String {
 
 /// Runs what was chosen.
 pub fn measure(options: &Options, progress: &Progress) -> Measured {
-    let request = bench::request(options, frame::SUITE, "bumpalo", 15);
+    let request = request(options, SUITE, "bumpalo", 15);
     let suite = frame::prepare(&request).map_err(Failure::usage)?;
-    let mut report = bench::run_share(suite, options, progress)?;
+    let mut report = run_share(suite, options, progress)?;
     report.required = frame::required(&request, &report);
     Ok((frame::tables(&request, &report), report))
 }

@@ -1,22 +1,27 @@
-//! `allod bench`.
+//! `allod bench`: one file per suite, [`suite`] for what they share.
+//!
+//! May use: all layers below.
 
-use crate::common::{Failure, Progress};
+mod frame;
+mod heap;
+mod region;
+mod scheme;
+mod suite;
+
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::output::{Output, finish, say};
-use crate::{bench_frame, bench_heap, bench_region, bench_scheme};
+use crate::progress::Progress;
 use allod_lab::gate::Sought;
-use allod_lab::heap;
-use allod_lab::inprocess::Bench;
-use allod_lab::model::Report;
-use allod_suites::{Request, frame, region, scheme};
+use suite::Measured;
 
 /// Run a suite of workloads on every subject found
 #[derive(clap::Subcommand)]
 pub enum Suite {
-    Heap(bench_heap::Heap),
-    Region(bench_region::Region),
-    Frame(bench_frame::Frame),
-    Scheme(bench_scheme::Scheme),
+    Heap(heap::Heap),
+    Region(region::Region),
+    Frame(frame::Frame),
+    Scheme(scheme::Scheme),
     All(All),
 }
 
@@ -28,9 +33,6 @@ pub struct All {
     #[command(flatten)]
     options: Options,
 }
-
-/// What a suite gave: its tables and its report.
-pub type Measured = Result<(String, Report), Failure>;
 
 /// Runs a suite and prints its tables.
 pub fn run(suite: &Suite) -> Result<(), Failure> {
@@ -50,10 +52,10 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
     let output = Output::open(options, &Sought { suites: &suites, workload: None })?;
     let progress = Progress::begin()?;
     let (tables, report) = match suite {
-        Suite::Heap(args) => bench_heap::measure(args, &progress)?,
-        Suite::Region(args) => bench_region::measure(&args.options, &progress)?,
-        Suite::Frame(args) => bench_frame::measure(&args.options, &progress)?,
-        Suite::Scheme(args) => bench_scheme::measure(&args.options, &progress)?,
+        Suite::Heap(args) => heap::measure(args, &progress)?,
+        Suite::Region(args) => region::measure(&args.options, &progress)?,
+        Suite::Frame(args) => frame::measure(&args.options, &progress)?,
+        Suite::Scheme(args) => scheme::measure(&args.options, &progress)?,
         Suite::All(_) => all(options, &progress)?,
     };
     drop(progress);
@@ -89,48 +91,19 @@ fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// What the options ask of a suite within this command, where they leave something open: `baseline` and
-/// `rounds`.
-pub fn request(options: &Options, suite: &'static str, baseline: &str, rounds: usize) -> Request {
-    let again = ["bench", suite].into_iter().chain(options.quick.then_some("--quick"));
-    Request {
-        only: options.only.clone(),
-        baseline: options.baseline.clone().unwrap_or_else(|| baseline.into()),
-        terms: options.terms(rounds),
-        started_with: again.collect(),
-        quick: options.quick,
-    }
-}
-
-/// Runs a suite within this command, or the share of its workloads that was asked for.
-pub fn run_share(
-    suite: Bench<'static>,
-    options: &Options,
-    progress: &Progress,
-) -> Result<Report, Failure> {
-    let share = options.share(&suite.workloads())?;
-    let suite = suite.only(&share).map_err(Failure::usage)?;
-    Ok(suite.run(|step| progress.step(step))?)
-}
-
-/// A line for each workload: its name and what it does.
-pub fn lines(workloads: &[(&str, &str)]) -> String {
-    workloads.iter().map(|(name, about)| format!("{name:22} {about}\n")).collect()
-}
-
 fn list(suite: &Suite) -> String {
     match suite {
-        Suite::Heap(_) => bench_heap::list(),
-        Suite::Region(_) => bench_region::list(),
-        Suite::Frame(_) => bench_frame::list(),
-        Suite::Scheme(_) => bench_scheme::list(),
-        Suite::All(_) => bench_heap::list() + &bench_region::list() + &bench_frame::list(),
+        Suite::Heap(_) => heap::list(),
+        Suite::Region(_) => region::list(),
+        Suite::Frame(_) => frame::list(),
+        Suite::Scheme(_) => scheme::list(),
+        Suite::All(_) => heap::list() + &region::list() + &frame::list(),
     }
 }
 
 fn all(options: &Options, progress: &Progress) -> Measured {
-    let (mut tables, mut report) = bench_heap::measure_all(options, progress)?;
-    for suite in [bench_region::measure, bench_frame::measure] {
+    let (mut tables, mut report) = heap::measure_all(options, progress)?;
+    for suite in [region::measure, frame::measure] {
         if report.provenance.stopped {
             break;
         }

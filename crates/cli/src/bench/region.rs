@@ -1,9 +1,12 @@
 //! `allod bench region`.
 
-use crate::bench::{self, Measured, lines};
-use crate::common::{Failure, Progress};
+use super::suite::{Measured, lines, request, run_share};
+use crate::failure::Failure;
 use crate::options::Options;
+use crate::progress::Progress;
 use allod_suites::region;
+
+pub use allod_suites::region::SUITE;
 
 /// Regions: typed allocation, transmigration, splicing, tethers
 ///
@@ -23,9 +26,9 @@ pub fn list() -> String {
 
 /// Runs what was chosen.
 pub fn measure(options: &Options, progress: &Progress) -> Measured {
-    let request = bench::request(options, region::SUITE, "typed", 10);
+    let request = request(options, SUITE, "typed", 10);
     let suite = region::prepare(&request).map_err(Failure::usage)?;
-    let mut report = bench::run_share(suite, options, progress)?;
+    let mut report = run_share(suite, options, progress)?;
     report.required = region::required(&request, &report);
     Ok((region::tables(&request, &report), report))
 }

@@ -1,10 +1,13 @@
 //! `allod bench scheme`.
 
-use crate::bench::{Measured, lines};
-use crate::common::{Failure, Progress};
+use super::suite::{Measured, lines};
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::output::legend_of;
+use crate::progress::Progress;
 use allod_suites::scheme::{self, Request};
+
+pub use allod_suites::scheme::SUITE;
 
 /// Scheme: programs compiled by `allod scheme` and by other systems
 ///

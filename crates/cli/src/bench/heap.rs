@@ -1,14 +1,18 @@
 //! `allod bench heap`.
 
-use crate::bench::{Measured, lines};
-use crate::common::{Failure, Progress, allocators, choose};
+use super::suite::{Measured, lines};
+use crate::allocators;
+use crate::failure::Failure;
 use crate::options::Options;
 use crate::output::legend;
+use crate::progress::Progress;
 use allod_lab::Contest;
 use allod_lab::heap::{self, Entry, Request, WORKLOADS};
 use allod_lab::names;
 use allod_lab::subject::{self, Subject};
 use allod_suites::components;
+
+pub use allod_lab::heap::SUITE;
 
 /// The heap: malloc and free in the ways programs use them
 ///
@@ -44,11 +48,11 @@ pub fn measure_all(options: &Options, progress: &Progress) -> Measured {
 }
 
 fn run(options: &Options, scale: f64, threads: Option<u32>, progress: &Progress) -> Measured {
-    let all = allocators(options);
+    let all = allocators::find(options);
     let (workloads, names) = sort(&options.only, &all)?;
     let workloads = options.share(&workloads)?;
     let baseline = options.baseline.as_deref().unwrap_or("mimalloc");
-    let (subjects, baseline) = choose(&all, &names, baseline)?;
+    let (subjects, baseline) = allocators::choose(&all, &names, baseline)?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from).max(2);
     let request = Request {
         contest: Contest { subjects: &subjects, baseline: &baseline, terms: options.terms(10) },

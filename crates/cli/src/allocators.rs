@@ -1,0 +1,42 @@
+//! The allocators that can be measured: the user's, those built with this command, those installed.
+
+use crate::failure::Failure;
+use crate::options::Options;
+use allod_lab::subject::{self, Candidate, Found, Subject};
+
+/// Finds every allocator, and tells of those that cannot be used.
+pub fn find(options: &Options) -> Vec<Subject> {
+    let Found { subjects, refused } = subject::discover(&built(), &options.peers);
+    for why in refused {
+        eprintln!("allod: {why}");
+    }
+    subjects
+}
+
+/// Those that are named, all for none, and the baseline; beside them the baseline's whole name.
+pub fn choose(
+    all: &[Subject],
+    names: &[String],
+    baseline: &str,
+) -> Result<(Vec<Subject>, String), Failure> {
+    let baseline = subject::find(all, baseline).map_err(Failure::usage)?;
+    let mut picked = subject::pick(all, names).map_err(Failure::usage)?;
+    if !picked.contains(baseline) {
+        picked.push(baseline.clone());
+    }
+    Ok((picked, baseline.name.clone()))
+}
+
+/// The peers that were built together with this command.
+pub fn built() -> Vec<Candidate> {
+    let candidate = |peer: allod_peers::Peer| {
+        let beside = allod_lab::files::installed_part(&format!("lib{}.so", peer.name));
+        Candidate {
+            name: peer.name.into(),
+            version: Some(peer.version.into()),
+            library: beside.unwrap_or_else(|| peer.library.into()),
+            origin: format!("{} {}, built with this command", peer.name, peer.version),
+        }
+    };
+    allod_peers::built().into_iter().map(candidate).collect()
+}

@@ -1,0 +1,3 @@
+//! Files stand above those that they use.
+
+allod_layers::no_circles!();
