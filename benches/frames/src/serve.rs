@@ -3,7 +3,8 @@
 use crate::memory::Memory;
 use crate::orders;
 use allocator_api2::alloc::Global;
-use allod_frame::task::{RequestArenaLayer, TaskAlloc};
+use allod_frame::task::TaskAlloc;
+use allod_frame_tokio::RequestArenaLayer;
 use axum::Router;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};

@@ -5,7 +5,7 @@
 //! | `heap` (default) | [`Allod`], [`Heap`], [`purge_all`], [`stats`], [`sampling`] | any program |
 //! | `region` | `allod::region` | language runtimes, graph-shaped data |
 //! | `frame` | `allod::frame` | games, simulations, request loops |
-//! | `tokio` | an arena per task, a tower layer that gives each request one | servers |
+//! | `task` | an arena per asynchronous task | servers |
 //! | `tags`, `budgets`, `behaviour` | who allocates in frames, how much may be, what looks wrong | reports |
 //! | `tracing`, `tracy` | frames as spans and events; as marks, plots and zones | profiles |
 //! | `canaries`, `asan`, `valgrind` | overruns and late uses of frame memory are found | debugging |

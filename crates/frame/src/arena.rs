@@ -108,7 +108,7 @@ impl Arena {
     ///
     /// # Safety
     /// As for [`Core::lend`].
-    #[cfg(feature = "tokio")]
+    #[cfg(feature = "task")]
     pub(crate) unsafe fn try_new_on(start: *mut u8, bytes: usize) -> Result<Arena, OutOfMemory> {
         let arena = Arena::try_new()?;
         // SAFETY: the caller's contract; a new arena has no chunks.
@@ -117,7 +117,7 @@ impl Arena {
     }
 
     /// Begins a frame that may end on another thread; what is kept by thread does not watch it.
-    #[cfg(feature = "tokio")]
+    #[cfg(feature = "task")]
     pub(crate) fn begin_travelling(&mut self) -> FrameGuard<'_> {
         // SAFETY: as for `begin`.
         unsafe {

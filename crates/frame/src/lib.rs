@@ -34,7 +34,7 @@
 //! | `tags`, `stats` | which part of the program allocates how much; how much in all (features of these names) |
 //! | `budgets` | limits for the memory in use, of a tag, a thread, the program (feature `budgets`) |
 //! | `behaviour` | allocations that contradict their intent (feature `behaviour`) |
-//! | `task` | arenas of asynchronous tasks and of requests (feature `tokio`) |
+//! | `task` | arenas of asynchronous tasks (feature `task`) |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
 //!
@@ -127,7 +127,7 @@ pub mod tags;
 #[path = "tags/off.rs"]
 mod tags;
 
-#[cfg(feature = "tokio")]
+#[cfg(feature = "task")]
 pub mod task;
 
 pub use arena::Arena;

@@ -16,5 +16,5 @@ passed_on!(Stable;
     &Open<'_, '_>: |open| open,
     &Blocks<'_, '_>: |blocks| blocks,
 );
-#[cfg(feature = "tokio")]
+#[cfg(feature = "task")]
 passed_on!(Stable; crate::task::TaskAlloc: |task| task);

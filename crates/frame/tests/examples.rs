@@ -42,8 +42,3 @@ examples! {
 examples! {
     game_loop, "../examples/game_loop.rs", the_game_loop_draws_the_same_on_frames_and_on_malloc;
 }
-
-#[cfg(feature = "tokio")]
-examples! {
-    async_tasks, "../examples/async_tasks.rs", the_async_tasks_count_the_same_on_arenas_and_on_the_heap;
-}

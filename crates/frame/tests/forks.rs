@@ -120,7 +120,7 @@ fn a_child_has_budgets_whatever_other_threads_did() {
 }
 
 #[test]
-#[cfg(feature = "tokio")]
+#[cfg(feature = "task")]
 fn a_child_has_arenas_of_tasks_whatever_other_threads_did() {
     use allod_frame::task::{self, TaskArena};
     let _alone = alone();

@@ -66,7 +66,7 @@ fn without_memory() {
     let (mut pool, shared, scratch) = (Pool::new(), SharedPool::new(4), Scratch::new());
     let mut arena = Arena::new();
     let lent = scratch.take();
-    #[cfg(feature = "tokio")]
+    #[cfg(feature = "task")]
     let tasks = [(); 20].map(|()| allod_frame::task::TaskArena::new());
     visited.frame(|workers| workers.with(|f| *f.alloc(1)));
     let looks = LOOKS.get_or_init(|| SharedPool::new(1));
@@ -104,14 +104,14 @@ fn without_memory() {
             pool.try_insert(1).map(|_| 1),
             shared.try_insert(1).map(|_| 1),
             stream(1).map(|_| 1),
-            #[cfg(feature = "tokio")]
+            #[cfg(feature = "task")]
             allod_frame::task::TaskArena::try_new().map(|_| 1),
         ];
         // The refused object is dropped with no lock of the pool's held.
         assert!(looks.try_insert(Looks).is_err());
         // There is no memory to remember it in, so it goes.
         drop(lent);
-        #[cfg(feature = "tokio")]
+        #[cfg(feature = "task")]
         drop(tasks);
         go.wait();
         let of_fresh_thread = fresh.join().unwrap();

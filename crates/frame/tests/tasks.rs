@@ -1,6 +1,9 @@
 //! What arenas of tasks promise.
 
+mod on_tokio;
+
 use allod_frame::task::{self, NoArena, TaskAlloc, TaskArena, TaskString, TaskVec, in_arena};
+use on_tokio::spawn;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -78,7 +81,7 @@ fn many_tasks_on_many_workers_keep_their_values_apart() {
     workers(4).block_on(async {
         let tasks: Vec<_> = (0..2000u64)
             .map(|n| {
-                task::spawn(async move {
+                spawn(async move {
                     let mut numbers = task::vec();
                     let name = task::keep(|f| f.alloc_fmt(format_args!("task {n}")));
                     for i in 0..50 {
@@ -106,7 +109,7 @@ fn a_cancelled_task_frees_its_arena() {
     workers(2).block_on(async {
         let told = ends.clone();
         let (started, wait) = tokio::sync::oneshot::channel();
-        let task = task::spawn(async move {
+        let task = spawn(async move {
             tell_end(&told);
             let _held = task::keep(|f| f.alloc_slice_fill(10_000, 7u8));
             started.send(()).unwrap();
@@ -140,7 +143,7 @@ fn a_task_that_panics_frees_its_arena() {
     let ends = Arc::new(AtomicUsize::new(0));
     let told = ends.clone();
     workers(2).block_on(async {
-        let task = task::spawn(async move {
+        let task = spawn(async move {
             tell_end(&told);
             let _boxed = task::boxed(Ends(told));
             yield_now().await;
@@ -182,7 +185,7 @@ fn a_part_of_a_task_in_its_own_arena_frees_it_first() {
 #[test]
 fn a_value_grows_in_spawn_blocking_and_comes_back() {
     workers(2).block_on(async {
-        let sum = task::spawn(async {
+        let sum = spawn(async {
             let mut numbers = task::vec();
             numbers.extend(0..100u64);
             let mut numbers = tokio::task::spawn_blocking(move || {
@@ -208,7 +211,7 @@ fn a_result_outlives_its_task_and_the_last_handle_frees_the_arena() {
     let told = ends.clone();
     let runtime = workers(2);
     let (text, bytes) = runtime.block_on(async {
-        task::spawn(async move {
+        spawn(async move {
             tell_end(&told);
             let mut text = TaskString::from("made");
             yield_now().await;
@@ -234,7 +237,7 @@ fn handles_dropped_everywhere_at_once_free_each_arena_exactly_once() {
         let tasks: Vec<_> = (0..TASKS)
             .map(|n| {
                 let told = ends.clone();
-                task::spawn(async move {
+                spawn(async move {
                     tell_end(&told);
                     let alloc = TaskAlloc::current();
                     let elsewhere: Vec<_> = (0..3)
@@ -284,7 +287,7 @@ fn the_chunks_of_a_task_serve_the_next() {
 #[test]
 fn maps_live_in_a_task_across_await() {
     workers(2).block_on(async {
-        let counts = task::spawn(async {
+        let counts = spawn(async {
             let mut counts = hashbrown::HashMap::new_in(TaskAlloc::current());
             for word in "a b a c b a".split(' ') {
                 *counts.entry(word).or_insert(0) += 1;

@@ -1,6 +1,9 @@
 //! What arenas of tasks promise about memory, seen from outside the process.
 
+mod on_tokio;
+
 use allod_frame::task;
+use on_tokio::spawn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Builder;
 use tokio::task::yield_now;
@@ -23,7 +26,7 @@ fn a_hundred_thousand_tasks_do_not_grow_memory() {
     async fn wave(tasks: usize) {
         let running: Vec<_> = (0..tasks)
             .map(|n| {
-                task::spawn(async move {
+                spawn(async move {
                     let bytes = task::keep(|f| f.alloc_slice_fill(20_000, n as u8));
                     yield_now().await;
                     assert!(bytes.iter().all(|&b| b == n as u8));
@@ -58,7 +61,7 @@ fn small_tasks_that_live_at_once_cost_two_kilobytes_each() {
         let waiting: Vec<_> = (0..TASKS)
             .map(|n| {
                 let mut wait = go.subscribe();
-                task::spawn(async move {
+                spawn(async move {
                     let held = task::keep(|f| f.alloc_slice_fill(100, n));
                     let mut grown = task::vec();
                     grown.push(n);

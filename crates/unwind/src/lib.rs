@@ -83,3 +83,8 @@ fn caller(at: &Regs, within: usize, innermost: bool, probe: &mut Probe) -> Optio
         }
     }
 }
+
+/// The programs on this crate's page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page_of_the_crate {}

@@ -9,9 +9,8 @@ use std::thread_local;
 
 /// The calling thread runs in no task's arena.
 ///
-/// Wrap the future with [`in_arena`](super::in_arena), spawn it with [`spawn`](super::spawn), put
-/// [`RequestArenaLayer`](super::RequestArenaLayer) before the service, or use
-/// [`TaskArena::enter`].
+/// Wrap the future with [`in_arena`](super::in_arena), or use [`TaskArena::enter`]. The crate `allod-frame-tokio`
+/// has `spawn` for tokio, and `RequestArenaLayer` to put before a tower service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoArena;
 
@@ -19,7 +18,7 @@ impl fmt::Display for NoArena {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             "no task arena here: wrap the future with allod_frame::task::in_arena, spawn it with \
-             task::spawn, or put RequestArenaLayer before the service",
+             allod_frame_tokio::spawn, or put its RequestArenaLayer before the service",
         )
     }
 }
@@ -67,7 +66,7 @@ pub(super) fn expect_innermost() -> NonNull<Shared> {
 
 /// The one owner of a task's arena.
 ///
-/// [`in_arena`](super::in_arena) and [`RequestArenaLayer`](super::RequestArenaLayer) own one for you; take one
+/// [`in_arena`](super::in_arena) and `RequestArenaLayer` of `allod-frame-tokio` own one for you; take one
 /// yourself to run other things in an arena: streams, actors, callbacks.
 ///
 /// Moves between threads (`Send`). Dropping it gives the memory to the next task, or, when handles

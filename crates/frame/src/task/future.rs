@@ -6,7 +6,6 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use pin_project_lite::pin_project;
-use tokio::task::JoinHandle;
 
 pin_project! {
     /// A future in an arena of its own. See [`in_arena`].
@@ -52,29 +51,39 @@ pub fn in_arena<F: Future>(future: F) -> InArena<F> {
     InArena { future: Some(future), arena: None }
 }
 
-/// Spawns a future on tokio's runtime, in an arena of its own.
-///
-/// # Panics
-/// Outside a tokio runtime, as [`tokio::spawn`].
-#[track_caller]
-pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
-where
-    F: Future<Output: Send + 'static> + Send + 'static,
-{
-    tokio::spawn(in_arena(future))
-}
-
 impl<F: Future> InArena<F> {
-    /// A future that was made in an arena and goes on in it.
-    pub(super) fn resume(future: F, arena: TaskArena) -> InArena<F> {
+    /// A future that was made in an arena and continues in it: for what makes a future by a call that may
+    /// allocate, such as a service.
+    ///
+    /// ```
+    /// use allod_frame::task::{InArena, TaskArena, TaskString};
+    /// use std::future::{Future, poll_fn};
+    /// use std::pin::pin;
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// fn call(name: &str) -> impl Future<Output = TaskString> {
+    ///     let mut text = TaskString::from("hello "); // before the first poll
+    ///     text.push_str(name);
+    ///     async { text }
+    /// }
+    /// let mut arena = TaskArena::new();
+    /// let future = arena.enter(|| call("world"));
+    /// let mut future = pin!(InArena::continued(future, arena));
+    /// let (text, mut arena) = poll_fn(|cx| future.as_mut().poll_to_end(cx)).await;
+    /// // What comes after the future lies in the same arena.
+    /// let answer = arena.enter(|| TaskString::from(&*text));
+    /// assert_eq!(&*answer, "hello world");
+    /// # });
+    /// ```
+    pub fn continued(future: F, arena: TaskArena) -> InArena<F> {
         InArena { future: Some(future), arena: Some(arena) }
     }
 
-    /// Polls in the arena; a future that is done is dropped there, and the arena handed out.
-    pub(super) fn poll_to_end(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<(F::Output, TaskArena)> {
+    /// Polls in the arena. A future that is done is dropped there, and the arena handed out, for what
+    /// comes after the future and lies in the same arena, as with [`continued`](InArena::continued).
+    ///
+    /// # Panics
+    /// When the future is done already.
+    pub fn poll_to_end(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<(F::Output, TaskArena)> {
         let this = self.project();
         let mut future = this.future;
         let arena = this.arena.get_or_insert_default();

@@ -1,14 +1,15 @@
-//! Arenas of asynchronous tasks (feature `tokio`): one per task, which moves between threads with it.
+//! Arenas of asynchronous tasks (feature `task`): one per task, which moves between threads with it.
 //!
-//! A future wrapped by [`in_arena`], or spawned by [`spawn`], finds its arena wherever it is polled:
-//! a thread-local points to it for the time of each poll, as tokio's task-locals do. Nothing here
-//! depends on which executor polls; only `spawn` needs tokio's.
+//! A future wrapped by [`in_arena`] finds its arena wherever it is polled: a thread-local points to it
+//! for the time of each poll, as tokio's task-locals do. Nothing here depends on which executor polls;
+//! the crate `allod-frame-tokio` spawns such futures on tokio, and gives each request of a tower service an
+//! arena.
 //!
 //! ```
-//! use allod_frame::task::{self, TaskString, TaskVec};
+//! use allod_frame::task::{self, TaskString, TaskVec, in_arena};
 //! # async fn look_up(n: u32) -> u32 { tokio::task::yield_now().await; n * n }
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-//! let answer = task::spawn(async {
+//! let answer = in_arena(async {
 //!     let mut squares: TaskVec<u32> = task::vec();
 //!     for n in 0..4 {
 //!         squares.push(look_up(n).await); // values of the arena live across `.await`
@@ -21,7 +22,7 @@
 //!     }
 //!     text
 //! });
-//! assert_eq!(&*answer.await.unwrap(), "4 squares small small big big");
+//! assert_eq!(&*answer.await, "4 squares small small big big");
 //! # });
 //! ```
 //!
@@ -31,7 +32,7 @@
 //! | a slice, string or value made by a [`Frame`](crate::Frame), kept across `.await` | [`keep`] and [`Kept`] |
 //! | scratch between two `.await`s | [`thread::frame`](crate::thread::frame), which frees it at once |
 //! | values to be dropped at the task's end | [`with`] and `alloc_drop` |
-//! | servers: an arena per request | [`RequestArenaLayer`] |
+//! | servers: an arena per request | `RequestArenaLayer` of the crate `allod-frame-tokio` |
 //!
 //! **Who may allocate.** An arena is owned by one [`TaskArena`] (inside the wrapped future) and is open
 //! on a thread only while that thread has it borrowed exclusively. So at most one thread at a time
@@ -50,7 +51,7 @@
 //! | `count` | the count of handles: plain on the task's thread, atomic elsewhere |
 //! | `shared`, `idle` | the arena itself; arenas whose tasks have ended |
 //! | [`handle`](TaskAlloc), [`kept`](Kept), [`text`](TaskString) | what crosses `.await` |
-//! | [`future`](InArena), [`layer`](RequestArenaLayer) | futures and services that run in arenas |
+//! | [`future`](InArena) | futures that run in arenas |
 
 mod arena;
 mod count;
@@ -58,14 +59,12 @@ mod future;
 mod handle;
 mod idle;
 mod kept;
-mod layer;
 mod shared;
 mod text;
 
 pub use arena::{NoArena, TaskArena};
-pub use future::{InArena, in_arena, spawn};
+pub use future::{InArena, in_arena};
 pub use handle::{TaskAlloc, TaskBox, TaskVec, boxed, vec};
 pub use idle::trim;
 pub use kept::{Kept, keep, with};
-pub use layer::{ArenaBody, RequestArena, RequestArenaLayer, ResponseFuture};
 pub use text::TaskString;

@@ -1,7 +1,7 @@
 //! Asynchronous tasks with an arena each: they read their input piece by piece, with an `.await`
 //! between two, and keep what they have read in the arena. Then what it costs.
 //!
-//! `cargo run --release --example async_tasks --features tokio`
+//! `cargo run --release --example async_tasks`
 
 use allocator_api2::alloc::{Allocator, Global};
 use allocator_api2::{boxed::Box, vec::Vec};
@@ -54,7 +54,9 @@ async fn all(on_arenas: bool) -> (Duration, usize) {
         .map(|_| {
             let lines = send();
             match on_arenas {
-                true => task::spawn(async { count(lines, TaskAlloc::current()).await }),
+                true => {
+                    allod_frame_tokio::spawn(async { count(lines, TaskAlloc::current()).await })
+                }
                 false => tokio::spawn(count(lines, Global)),
             }
         })

@@ -1,6 +1,7 @@
 //! What arenas of requests promise, without a network.
 
-use allod_frame::task::{self, ArenaBody, RequestArenaLayer, TaskAlloc, TaskString};
+use allod_frame::task::{self, TaskAlloc, TaskString};
+use allod_frame_tokio::{ArenaBody, RequestArenaLayer};
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use std::convert::Infallible;

@@ -1,7 +1,6 @@
 //! An arena per request, as a tower layer.
 
-use super::arena::TaskArena;
-use super::future::InArena;
+use allod_frame::task::{InArena, TaskArena};
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
@@ -19,7 +18,8 @@ use tower_service::Service;
 /// gone, and serves the next request. A body may lie in the arena without a copy:
 ///
 /// ```
-/// use allod_frame::task::{RequestArenaLayer, TaskString};
+/// use allod_frame::task::TaskString;
+/// use allod_frame_tokio::RequestArenaLayer;
 /// use http::{Request, Response};
 /// use tower_layer::Layer;
 /// use tower_service::Service;
@@ -81,7 +81,7 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let mut arena = TaskArena::new();
         let future = arena.enter(|| self.inner.call(request));
-        ResponseFuture { future: InArena::resume(future, arena) }
+        ResponseFuture { future: InArena::continued(future, arena) }
     }
 }
 
