@@ -74,6 +74,7 @@ dump_is_whole() {
 }
 check "mapped files that have shrunk do not disturb a dump" dump_is_whole shrunk
 check "nor do files that are mapped and unmapped meanwhile" dump_is_whole unmapped
+check "nor forks in handlers that interrupt it, and in other threads" dump_is_whole interrupted
 check "a dump names its files when the first thread has ended" dump_is_whole ended
 
 is_gzip() { gzip -t "$work/heap.pb.gz"; }

@@ -43,8 +43,8 @@ pub fn stay_loaded() {
     loader::stay_loaded(on_load);
 }
 
-/// True when a signal interrupted the calling thread in the heap. A fork handler that takes locks must
-/// not wait for them then: their holder may wait for this thread.
+/// True when a signal interrupted the calling thread in the heap, or in a layer that takes part in forks. A fork
+/// handler that takes locks must not wait for them then: their holder may wait for this thread.
 pub fn is_interrupted() -> bool {
     fork::is_interrupted()
 }
