@@ -179,6 +179,7 @@ corner "old memory goes back beside a hot run" runs "$work/ageing" churn
 corner "locked memory: idle, and little locked" runs "$work/ageing" locked
 corner "locked memory: within a limit" runs "$work/ageing" locked-limit
 corner "locked memory: what is mapped, within a limit" runs "$work/ageing" locked-now
+corner "locked memory: a refusal locks nothing" runs "$work/ageing" locked-refused
 
 corner "locked pages do not keep other memory" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" locked
 corner "locked pages do not keep other memory from malloc_trim" \
