@@ -179,6 +179,7 @@ corner "old memory goes back beside a hot run" runs "$work/ageing" churn
 corner "locked memory: idle, and little locked" runs "$work/ageing" locked
 corner "locked memory: within a limit" runs "$work/ageing" locked-limit
 corner "locked memory: what is mapped, within a limit" runs "$work/ageing" locked-now
+corner "locked memory: a refusal locks nothing" runs "$work/ageing" locked-refused
 
 corner "locked pages do not keep other memory" runs ALLOD_PURGE_DELAY_MS=100 "$work/kept" locked
 corner "locked pages do not keep other memory from malloc_trim" \
@@ -300,8 +301,7 @@ for kind in small slab large remote-twice-in-a-row realloc-large; do
 done
 
 # Settings in a program with more rights than its user: honoured, or said not to be.
-settings_of_setuid_program() {
-    local status=0
+setuid_program_is_there() {
     if [ "$(id -u)" -ne 0 ] || [ -z "$so" ] || ! command -v setpriv >/dev/null; then
         echo "needs root, setpriv and a library"
         return 77
@@ -309,7 +309,11 @@ settings_of_setuid_program() {
     chmod 755 "$shared" || return
     gcc -std=c11 -O1 -fno-builtin -pthread -o "$work/secure" "$root/tests/hostile/misuse.c" \
         -Wl,--no-as-needed "$shared" -Wl,-rpath,"$work" || return
-    chown root:root "$work/secure" && chmod 4755 "$work/secure" || return
+    chown root:root "$work/secure" && chmod 4755 "$work/secure"
+}
+settings_of_setuid_program() {
+    local status=0
+    setuid_program_is_there || return
     setpriv --reuid 65534 --regid 65534 --clear-groups env ALLOD_ABORT=0 \
         "$work/secure" double-large >"$work/out" 2>"$work/err" || status=$?
     cat "$work/err"
@@ -319,6 +323,18 @@ settings_of_setuid_program() {
     [ "$status" -eq 134 ] && grep -qiE 'set-?uid|AT_SECURE' "$root/docs/settings.md"
 }
 corner "settings of a setuid program" settings_of_setuid_program
+
+# Its caller could have any file replaced otherwise.
+setuid_program_writes_no_profile() {
+    setuid_program_is_there || return
+    local profile=$work/secure.pb.gz
+    setpriv --reuid 65534 --regid 65534 --clear-groups env ALLOD_PROFILE="$profile,every=1" "$work/secure" none
+    [ ! -e "$profile" ] || return
+    # With no more rights than its caller's it writes one.
+    chmod 755 "$work/secure" && ALLOD_PROFILE="$profile,every=1" "$work/secure" none
+    [ -s "$profile" ]
+}
+corner "a setuid program writes no profile" setuid_program_writes_no_profile
 
 deletes() {
     runs "$work/sized_delete" right

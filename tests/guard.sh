@@ -63,6 +63,14 @@ for kind in overflow-large overflow-aligned overflow-zeroed overflow-grown; do
 done
 check "reading a block of no size is found" is_found $segv 'overflow): read .* of 0 bytes' "$work/wrong" empty
 check "an overwritten byte is found" is_found $abrt 'overwritten .*of 90 bytes' "$work/wrong" overwrite-one
+report_is_whole() {
+    local run
+    for ((run = 0; run < 40; run++)); do
+        is_found $segv 'use after free: read at' "$work/wrong" read-together &&
+            grep -q 'freed by' "$work/err" && grep -q 'allocated by' "$work/err" || return
+    done
+}
+check "threads that read a freed block at once get one whole report" report_is_whole
 check "a stale object is found in C++" is_found $segv 'use after free: read at' "$work/wrong_cc" stale
 check "a second delete is found in C++" is_found $abrt 'free(.*already freed' "$work/wrong_cc" twice
 
@@ -108,6 +116,14 @@ passes_on_in_the_end() {
     [ "$status" -eq $segv ] && [ ! -s "$work/out" ]
 }
 check "a handler that passes on comes to an end" passes_on_in_the_end
+ends_after_its_last_words() {
+    local status=0
+    (ulimit -c 0 && ALLOD_GUARD=1/1 "$work/handlers" once) >"$work/out" 2>&1 || status=$?
+    cat "$work/out"
+    echo "status $status"
+    [ "$status" -eq $segv ] && [ "$(grep -c 'last words' "$work/out")" -eq 1 ]
+}
+check "a handler that is to be called once is called once" ends_after_its_last_words
 both() {
     ALLOD_GUARD=1/1 "$work/handlers" stale >"$work/out" 2>"$work/err" || return
     cat "$work/out" "$work/err"

@@ -101,6 +101,18 @@ each_process_has_its_own() {
 }
 check "%p gives each process a file" each_process_has_its_own
 
+gcc -std=gnu11 -O1 -g -fno-builtin -pthread -Wall -Wextra -Werror -I "$prefix/include" -o "$work/dumps" \
+    "$root/tests/profile/dumps.c" -L "$prefix/lib" "-Wl,-rpath,$prefix/lib" -lallod
+# dump_is_whole KIND: written within 30 seconds, whatever happens beside it, and the program's file is named in it.
+dump_is_whole() {
+    timeout -k 2 30 "$work/dumps" "$1" "$work/dump.pb.gz" || return
+    gzip -dc "$work/dump.pb.gz" | grep -q "$work/dumps"
+}
+check "mapped files that have shrunk do not disturb a dump" dump_is_whole shrunk
+check "nor do files that are mapped and unmapped meanwhile" dump_is_whole unmapped
+check "nor forks in handlers that interrupt it, and in other threads" dump_is_whole interrupted
+check "a dump names its files when the first thread has ended" dump_is_whole ended
+
 is_gzip() { gzip -t "$work/heap.pb.gz"; }
 check "the file is gzip" is_gzip
 

@@ -5,7 +5,7 @@
  * time, what malloc locks is what the program uses and not what is reserved, and malloc works
  * within RLIMIT_MEMLOCK.
  *
- * ageing churn | locked | locked-limit | locked-now */
+ * ageing churn | locked | locked-limit | locked-now | locked-refused */
 #define _GNU_SOURCE
 #include "corner.h"
 #include <grp.h>
@@ -105,6 +105,16 @@ static struct rlimit lock_at_most(rlim_t bytes) {
     return limit;
 }
 
+/* Too much is mapped already for the limit: the call is refused, and nothing is locked then or later. */
+static void refused(void) {
+    lock_at_most(MIB);
+    free(malloc(MIB / 4));
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) == 0) skip("so much memory may be locked");
+    free_64_mb();
+    printf("locked %ld KiB\n", status_kib("VmLck:"));
+    CHECK(status_kib("VmLck:") == 0);
+}
+
 /* What is mapped already, under a limit that a small program keeps. */
 static void locked_now(void) {
     enum { LIMIT = 8 * MIB };
@@ -144,6 +154,7 @@ int main(int count, char **arguments) {
     else if (strcmp(arguments[1], "locked") == 0) locked();
     else if (strcmp(arguments[1], "locked-limit") == 0) locked_within_a_limit();
     else if (strcmp(arguments[1], "locked-now") == 0) locked_now();
+    else if (strcmp(arguments[1], "locked-refused") == 0) refused();
     else return 2;
     return 0;
 }

@@ -29,7 +29,10 @@ __attribute__((noinline)) static void give_it_back(char *block) {
 __attribute__((noinline)) static int look_at(volatile char *at) { return *at; }
 __attribute__((noinline)) static void write_to(volatile char *at) { *at = 0; }
 
+static void look_together(void);
+
 static void misuse(void) {
+    if (is("read-together")) look_together();
     if (is("read-after-free") || is("write-after-free") || is("double-free") || is("interior-free") ||
         is("realloc-after-free")) {
         char *block = take_a_block(100);
@@ -53,6 +56,25 @@ static void misuse(void) {
         else if (strncmp(kind, "overflow", 8) == 0) look_at(block + size);
         give_it_back(block);
     }
+}
+
+static pthread_barrier_t start;
+
+static void *look_at_the_same(void *block) {
+    pthread_barrier_wait(&start);
+    look_at(block);
+    return block;
+}
+
+/* Threads that still share a block that was freed. */
+static void look_together(void) {
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&start, NULL, THREADS);
+    char *block = take_a_block(100);
+    give_it_back(block);
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, look_at_the_same, block);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 }
 
 static void *in_a_thread(void *nothing) {

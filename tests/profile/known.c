@@ -46,6 +46,14 @@ __attribute__((noinline)) static void grows_large(void) {
     grown = realloc(grown, 32 << 20);
 }
 
+/* Blocks of first-class heaps are nobody's samples, nor what becomes of them. */
+__attribute__((noinline)) static void grows_in_a_heap(void) {
+    allod_heap_t *heap = allod_heap_new();
+    void *block = allod_heap_malloc(heap, 2 << 20);
+    for (int mib = 4; mib <= 32; mib++) block = allod_heap_realloc(heap, block, mib << 20);
+    allod_heap_destroy(heap);
+}
+
 static void *takes_in_a_thread(void *nothing) {
     passes_on();
     return nothing;
@@ -67,6 +75,7 @@ int main(int count, char **words) {
     zeroes_medium();
     keeps_large();
     grows_large();
+    grows_in_a_heap();
     pthread_t thread, threads[THREADS];
     pthread_create(&thread, NULL, takes_in_a_thread, NULL);
     pthread_join(thread, NULL);
@@ -93,6 +102,7 @@ int main(int count, char **words) {
     printf("zeroes_medium 0 %d\n", 2000 * 20480);
     printf("keeps_large %d %d\n", 16 * (2 << 20), 16 * (2 << 20));
     printf("grows_large %d %d\n", 32 << 20, 36 << 20);
+    puts("grows_in_a_heap 0 0");
     if (strcmp(how, "dumps") == 0) {
         allod_profile_stop();
         return allod_profile_dump(words[2]) == 0 ? 0 : 5;

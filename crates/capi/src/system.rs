@@ -63,10 +63,7 @@ in_front_of! {
 
     /// POSIX `mlockall`: locks the pages of the process in memory.
     fn mlockall(flags: c_int) = SYS_mlockall(flags)
-    |call| {
-        process::expect_locked_memory(flags & MCL_FUTURE != 0);
-        call()
-    }
+    |call| process::with_locked_memory(flags & MCL_FUTURE != 0, call, |&result| result != 0)
 
     /// POSIX `munlockall`: unlocks them.
     fn munlockall() = SYS_munlockall()

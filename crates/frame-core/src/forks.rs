@@ -80,7 +80,7 @@ impl Entry {
 }
 
 /// Calls `visit` with every lock in the list.
-fn each(visit: impl Fn(&Lock)) {
+fn each(mut visit: impl FnMut(&Lock)) {
     let mut entry: *const Entry = NEWEST.load(Relaxed);
     // SAFETY: null, or an entry of a static value.
     while let Some(listed) = unsafe { entry.as_ref() } {
@@ -89,11 +89,11 @@ fn each(visit: impl Fn(&Lock)) {
     }
 }
 
-static AROUND: AroundFork = AroundFork { before, in_parent, in_child };
+static AROUND: AroundFork = AroundFork { before, in_parent, in_child, is_interrupted };
 
 /// Takes all locks.
 fn before() {
-    // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
+    // A signal handler that interrupted the heap or a layer waits for nobody: they may wait for its thread.
     let patient = !allod_heap::process::is_interrupted();
     LIST.hold_for_fork(patient);
     each(|lock| lock.hold_for_fork(patient));
@@ -102,6 +102,12 @@ fn before() {
 fn in_parent() {
     each(Lock::release_after_fork);
     LIST.release_after_fork();
+}
+
+fn is_interrupted() -> bool {
+    let mut interrupted = LIST.interrupted_here();
+    each(|lock| interrupted |= lock.interrupted_here());
+    interrupted
 }
 
 fn in_child() {

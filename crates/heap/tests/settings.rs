@@ -22,8 +22,8 @@ A name that begins with `ALLOD_` and is not in the table, or a value that the va
 named on standard error once and ignored.
 
 In a program that runs with rights its caller does not have (setuid, setgid, file capabilities: `AT_SECURE`),
-`ALLOD_ABORT=0` is ignored without a word: the caller cannot switch the checks off. The other settings are
-honoured there.
+`ALLOD_ABORT=0` and `ALLOD_PROFILE` are ignored without a word: the caller cannot switch the checks off, nor have
+files written with rights that are not its own. The other settings are honoured there.
 
 Memory allocated before the C library has set up its environment (by constructors of other libraries, for instance) is
 served with the defaults.

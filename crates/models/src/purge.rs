@@ -21,10 +21,17 @@ pub mod layers {
         pub in_parent: fn(),
         /// As in the heap.
         pub in_child: fn(),
+        /// As in the heap.
+        pub is_interrupted: fn() -> bool,
     }
 
     /// There are none here.
     pub fn each(_: impl Fn(&AroundFork)) {}
+
+    /// There are none here.
+    pub fn is_interrupted() -> bool {
+        false
+    }
 }
 
 /// When there is a helper.

@@ -59,35 +59,42 @@ impl File {
 
     /// Reads what comes next; nothing at the end.
     pub fn read(&mut self, into: &mut [u8]) -> Result<usize, Refusal> {
-        keeping_errno(|| {
-            loop {
-                // SAFETY: writes into the slice only.
-                let n = unsafe { libc::read(self.0, into.as_mut_ptr().cast(), into.len()) };
-                match n {
-                    0.. => return Ok(n as usize),
-                    _ if Refusal::last() == Refusal(libc::EINTR) => {}
-                    _ => return Err(Refusal::last()),
-                }
-            }
-        })
+        let (bytes, len) = (into.as_mut_ptr().cast(), into.len());
+        // SAFETY: writes into the slice only.
+        count(|| unsafe { libc::read(self.0, bytes, len) })
+    }
+
+    /// Reads what is at a place, wherever [`read`](File::read) stands.
+    pub fn read_at(&self, place: usize, into: &mut [u8]) -> Result<usize, Refusal> {
+        let (bytes, len, place) = (into.as_mut_ptr().cast(), into.len(), place as libc::off_t);
+        // SAFETY: writes into the slice only.
+        count(|| unsafe { libc::pread(self.0, bytes, len, place) })
     }
 
     /// Writes all of it.
     pub fn write(&mut self, mut bytes: &[u8]) -> Result<(), Refusal> {
-        keeping_errno(|| {
-            while !bytes.is_empty() {
-                // SAFETY: reads the slice only.
-                let n = unsafe { libc::write(self.0, bytes.as_ptr().cast(), bytes.len()) };
-                match n {
-                    1.. => bytes = &bytes[n as usize..],
-                    0 => return Err(Refusal(libc::ENOSPC)),
-                    _ if Refusal::last() == Refusal(libc::EINTR) => {}
-                    _ => return Err(Refusal::last()),
-                }
+        while !bytes.is_empty() {
+            // SAFETY: reads the slice only.
+            match count(|| unsafe { libc::write(self.0, bytes.as_ptr().cast(), bytes.len()) })? {
+                0 => return Err(Refusal(libc::ENOSPC)),
+                n => bytes = &bytes[n..],
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
+}
+
+/// What a system call says that counts bytes; again where a signal interrupted it.
+fn count(call: impl Fn() -> isize) -> Result<usize, Refusal> {
+    keeping_errno(|| {
+        loop {
+            match call() {
+                n @ 0.. => return Ok(n as usize),
+                _ if Refusal::last() == Refusal(libc::EINTR) => {}
+                _ => return Err(Refusal::last()),
+            }
+        }
+    })
 }
 
 impl Drop for File {

@@ -15,6 +15,9 @@ pub struct Regs {
     pub lr: usize,
 }
 
+/// Frames are not larger.
+const LARGEST_FRAME: usize = 64 << 20;
+
 impl Regs {
     /// Where the calling function stands.
     #[cfg(target_arch = "x86_64")]
@@ -100,7 +103,9 @@ impl Regs {
 
     /// The caller of a function that keeps a frame pointer; `None` where that leads nowhere.
     pub fn caller_by_frame_pointer(&self, probe: &mut Probe) -> Option<Regs> {
-        let fp = probe.word(self.fp)?;
+        // What lies elsewhere is no frame of this stack's, and may go while it is read.
+        let reach = self.fp.checked_sub(self.sp).filter(|&reach| reach < LARGEST_FRAME);
+        let fp = reach.and_then(|_| probe.word(self.fp))?;
         let pc = probe.word(self.fp + 8)?;
         Some(Regs { pc, sp: self.fp + 16, fp, lr: 0 })
             .filter(|caller| self.may_be_called_by(caller))
@@ -108,7 +113,6 @@ impl Regs {
 
     /// True when a caller's registers are believable: stacks grow downwards, and frames are not endless.
     pub fn may_be_called_by(&self, caller: &Regs) -> bool {
-        const LARGEST_FRAME: usize = 64 << 20;
         caller.pc > 0xFFF && caller.sp > self.sp && caller.sp - self.sp < LARGEST_FRAME
     }
 }
@@ -252,6 +256,21 @@ mod tests {
         assert!((stack..stack + len).contains(&at));
         // SAFETY: as above.
         unsafe { crate::vm::unmap_block(stack, len) };
+    }
+
+    #[test]
+    fn nothing_is_read_where_no_frame_can_be() {
+        let page = page_size();
+        let block = crate::vm::map_block(2 * page).unwrap();
+        let (below, here, far) = (block, block + page, block + page + LARGEST_FRAME);
+        for (fp, is_read) in [(below, false), (here, true), (far, false)] {
+            let mut probe = Probe::new();
+            let regs = Regs { pc: here, sp: here, fp, lr: 0 };
+            assert_eq!(regs.caller_by_frame_pointer(&mut probe), None);
+            assert_eq!(probe.page != 0, is_read);
+        }
+        // SAFETY: the mapping is ours.
+        unsafe { crate::vm::unmap_block(block, 2 * page) };
     }
 
     #[test]

@@ -43,8 +43,8 @@ pub fn stay_loaded() {
     loader::stay_loaded(on_load);
 }
 
-/// True when a signal interrupted the calling thread in the heap. A fork handler that takes locks must
-/// not wait for them then: their holder may wait for this thread.
+/// True when a signal interrupted the calling thread in the heap, or in a layer that takes part in forks. A fork
+/// handler that takes locks must not wait for them then: their holder may wait for this thread.
 pub fn is_interrupted() -> bool {
     fork::is_interrupted()
 }
@@ -83,10 +83,19 @@ pub fn expect_sandbox() {
     policy::expect_sandbox();
 }
 
-/// Told that memory is about to be locked (`mlockall`): reserved addresses are given up, and with
-/// `future` the pages of memory opened from now on are locked, too.
-pub fn expect_locked_memory(future: bool) {
-    SOURCE.prepare_for_locked_memory(future);
+/// Makes a system call that locks memory (`mlockall`): reserved addresses are given up before, and with
+/// `future` the pages of memory opened from now on are locked, too, unless `refused` says so of the result.
+pub fn with_locked_memory<R>(
+    future: bool,
+    call: impl FnOnce() -> R,
+    refused: impl FnOnce(&R) -> bool,
+) -> R {
+    let before = SOURCE.prepare_for_locked_memory(future);
+    let result = call();
+    if refused(&result) {
+        SOURCE.lock_new_pages(before);
+    }
+    result
 }
 
 /// Told that the address space of the process is about to be limited (`setrlimit`): reserved addresses
@@ -97,5 +106,5 @@ pub fn expect_limited_addresses() {
 
 /// Told that memory opened from now on need not be locked (`munlockall`).
 pub fn expect_unlocked_memory() {
-    SOURCE.stop_locking_memory();
+    SOURCE.lock_new_pages(false);
 }

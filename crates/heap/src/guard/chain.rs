@@ -11,7 +11,9 @@ use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::{MaybeUninit, transmute};
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
+use core::sync::atomic::{
+    AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 use libc::{c_int, sigaction, siginfo_t};
 
 /// A handler that is told why and where.
@@ -25,6 +27,8 @@ struct Chain {
     /// Places in use. What stands in them does not change any more.
     used: AtomicUsize,
     before: UnsafeCell<[MaybeUninit<sigaction>; PLACES]>,
+    /// The handlers that were to be called once (`SA_RESETHAND`), and were.
+    spent: [AtomicBool; PLACES],
 }
 
 // SAFETY: a place is written with the lock held before it is counted as used.
@@ -34,6 +38,7 @@ static CHAIN: Chain = Chain {
     lock: Lock::new(),
     used: AtomicUsize::new(0),
     before: UnsafeCell::new([MaybeUninit::uninit(); PLACES]),
+    spent: [const { AtomicBool::new(false) }; PLACES],
 };
 
 /// Puts one of the handlers in front of whatever else there is. A few hundred nanoseconds where it is.
@@ -66,6 +71,7 @@ pub fn put_first(handlers: [Handler; PLACES]) {
                     used
                 }
             };
+            CHAIN.spent[place].store(false, Relaxed);
             let mut own = MaybeUninit::<sigaction>::zeroed().assume_init();
             own.sa_sigaction = handlers[place] as usize;
             own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
@@ -81,7 +87,7 @@ unsafe fn before(place: usize) -> sigaction {
 }
 
 /// Passes a signal on to what was installed before a place of the chain, as the system would: with its
-/// signals blocked; to the end of the process where nothing was.
+/// signals blocked, and once where it is to be called once; to the end of the process where nothing was.
 ///
 /// # Safety
 /// A handler's arguments, in the handler of that place.
@@ -89,8 +95,11 @@ pub unsafe fn pass_on(place: usize, signal: c_int, info: *mut siginfo_t, context
     // SAFETY: the handler of a place runs only when it is in use; functions have the type that their flags
     // say; masks are valid places.
     unsafe {
-        let next = before(place);
+        let mut next = before(place);
         let is_fault = (*info).si_code > 0;
+        if next.sa_flags & libc::SA_RESETHAND != 0 && CHAIN.spent[place].swap(true, Relaxed) {
+            next.sa_sigaction = libc::SIG_DFL;
+        }
         match next.sa_sigaction {
             libc::SIG_IGN if !is_fault => return,
             libc::SIG_DFL | libc::SIG_IGN => return end_by(signal, is_fault),

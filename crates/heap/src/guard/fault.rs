@@ -4,11 +4,13 @@ use crate::base::settings;
 use crate::guard::slots::ALL;
 use crate::guard::{chain, report};
 use crate::sample::trace::Trace;
-use allod_os::lock::Lock;
+use allod_os::lock::{Held, Lock};
 use allod_os::stack::{self, Regs};
-use allod_os::vm;
+use allod_os::{thread, vm};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 use libc::{c_int, siginfo_t, ucontext_t};
 
@@ -57,6 +59,38 @@ extern "C" fn report(access: *mut u8) {
     }
 }
 
+impl Stack {
+    /// Waits until no other thread makes a report: whoever goes on may end the process in the middle of it. `None`
+    /// in a report that faults itself, and after a fork in the middle of one.
+    fn enter(&self) -> Option<Held<'_>> {
+        const MOST_MILLIS: u32 = 1000;
+        if self.lock.interrupted_here() {
+            return None;
+        }
+        (0..MOST_MILLIS).find_map(|_| {
+            let held = self.lock.try_enter();
+            if held.is_none() {
+                thread::pause(1);
+            }
+            held
+        })
+    }
+
+    /// Reports an access, with the lock held. No signal is handled meanwhile: the system would take a program's stack
+    /// for handlers to be free, on which the handler that waits for this may lie.
+    unsafe fn report(&self, mut access: Access) {
+        // SAFETY: the stack is the lock holder's; masks are valid places.
+        unsafe {
+            let (mut all, mut old) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+            libc::sigfillset(all.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), old.as_mut_ptr());
+            let end = self.room.get().add(1) as usize;
+            stack::call_on(end, report, (&raw mut access).cast());
+            libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), ptr::null_mut());
+        }
+    }
+}
+
 unsafe extern "C" fn handle<const PLACE: usize>(
     signal: c_int,
     info: *mut siginfo_t,
@@ -67,13 +101,10 @@ unsafe extern "C" fn handle<const PLACE: usize>(
         let is_fault = (*info).si_code > 0;
         let address = (*info).si_addr() as usize;
         if is_fault && let Some(slot) = ALL.number_of(address) {
-            if !ALL.slot(slot).reported.swap(true, Relaxed) {
-                let mut access = Access { address, slot, context: context.cast() };
-                // A report that faults itself, and a fork in the middle of one, leave the lock as it is.
-                if let Some(_held) = STACK.lock.try_enter() {
-                    let end = STACK.room.get().add(1) as usize;
-                    stack::call_on(end, report, (&raw mut access).cast());
-                }
+            if let Some(_held) = STACK.enter()
+                && !ALL.slot(slot).reported.swap(true, Relaxed)
+            {
+                STACK.report(Access { address, slot, context: context.cast() });
             }
             if !settings::ABORT.on() {
                 // The access is made again, and changes nothing but a page that nobody uses.

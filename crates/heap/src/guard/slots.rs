@@ -74,6 +74,7 @@ static AROUND_FORK: AroundFork = AroundFork {
         ALL.lock.reset_in_child();
         due::forked();
     },
+    is_interrupted: || ALL.lock.interrupted_here(),
 };
 
 impl Slots {

@@ -264,12 +264,26 @@ unsafe fn give_tail(span: *mut Span, new: usize) {
     }
 }
 
-/// The first-class heap that a span belongs to; null when it is a thread's or nobody's.
+/// The first-class heap that a span belongs to; null when it is a thread's, or the profile's, or nobody's.
 unsafe fn first_class_owner(span: *mut Span) -> *mut Heap {
     // SAFETY: the record of a live span; heaps are never freed.
     unsafe {
         let h = (*span).owner.load(Relaxed).cast::<Heap>();
-        if h.is_null() || (*h).standing() != Standing::Shared { ptr::null_mut() } else { h }
+        let is_first_class =
+            !h.is_null() && h != samples::heap() && (*h).standing() == Standing::Shared;
+        if is_first_class { h } else { ptr::null_mut() }
+    }
+}
+
+/// Takes note of a block that [`realloc`] has made of one in `span`; those of first-class heaps are nobody's samples.
+///
+/// # Safety
+/// `span` is the record of a live span.
+#[cold]
+pub unsafe fn note_resized(span: *mut Span, block: *mut u8, size: usize) {
+    // SAFETY: the caller's contract.
+    if unsafe { first_class_owner(span) }.is_null() {
+        samples::note_large(block, size);
     }
 }
 

@@ -124,7 +124,7 @@ pub unsafe fn realloc(
                     samples::note_free(p);
                 }
                 if sample::is_on() {
-                    samples::note_large(q, size);
+                    large::note_resized(span, q, size);
                 }
                 if q != p {
                     free(p);

@@ -50,13 +50,14 @@ impl Mappings {
         let all = unsafe { Room::zeroed(MOST) }.unwrap_or(Room::none());
         let mut mappings = Mappings { all, used: 0 };
         let mut first = Mapping { start: 0, end: 0, offset: 0, path: [0; PATH], id: [0; ID] };
-        each_line(|line| mappings.add(line, &mut first));
+        let memory = File::read_from(c"/proc/thread-self/mem").ok();
+        each_line(|line| mappings.add(line, &mut first, memory.as_ref()));
         mappings
     }
 
-    /// Adds a line of `/proc/self/maps`: `start-end rwxp offset device inode path`. A file's first line, which may hold
+    /// Adds a line of the system's: `start-end rwxp offset device inode path`. A file's first line, which may hold
     /// no code, maps its header.
-    fn add(&mut self, line: &[u8], first: &mut Mapping) -> Option<()> {
+    fn add(&mut self, line: &[u8], first: &mut Mapping, memory: Option<&File>) -> Option<()> {
         let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
         let (range, access, offset) = (fields.next()?, fields.next()?, fields.next()?);
         let path = fields.nth(2)?;
@@ -66,16 +67,14 @@ impl Mappings {
         if offset == 0 && access[0] == b'r' && path[0] == b'/' {
             *first = Mapping { start, end, offset, path: [0; PATH], id: [0; ID] };
             copy(path, &mut first.path);
-            // SAFETY: the system says that this can be read, and the linker does not unmap its own files' headers.
-            unsafe { build_id(start, end, &mut first.id) };
         }
         let place = (access[2] == b'x').then(|| self.all.get_mut(self.used))??;
         (place.start, place.end, place.offset) = (start, end, offset);
         copy(path, &mut place.path);
-        if place.path == first.path {
-            place.id = first.id;
-        }
         self.used += 1;
+        if place.path == first.path {
+            build_id(memory?, first.start, first.end, &mut place.id);
+        }
         Some(())
     }
 
@@ -103,7 +102,8 @@ fn hexadecimal(text: &[u8]) -> Option<usize> {
 
 /// Calls `f` with each line; lines longer than the buffer are left out.
 fn each_line(mut f: impl FnMut(&[u8]) -> Option<()>) {
-    let Ok(mut file) = File::read_from(c"/proc/self/maps") else { return };
+    // That of a process whose first thread has ended is empty.
+    let Ok(mut file) = File::read_from(c"/proc/thread-self/maps") else { return };
     let (mut buffer, mut len) = ([0; 4096], 0);
     while let Ok(more @ 1..) = file.read(&mut buffer[len..]) {
         len += more;
@@ -119,30 +119,29 @@ fn each_line(mut f: impl FnMut(&[u8]) -> Option<()>) {
 
 /// Writes the build id of an ELF file whose header is mapped, in hexadecimal digits; nothing where it has none.
 ///
-/// # Safety
-/// The addresses from `start` to `end` can be read.
-unsafe fn build_id(start: usize, end: usize, id: &mut [u8; ID]) -> Option<()> {
+/// It is read by way of the system, which refuses what is not there: a file may be shorter than its mapping, and
+/// another thread may unmap it meanwhile.
+fn build_id(memory: &File, start: usize, end: usize, id: &mut [u8; ID]) -> Option<()> {
     const NOTE: u64 = 4;
     const GNU_BUILD_ID: u64 = 3;
     let read = |at: usize, bytes: usize| -> Option<u64> {
+        let mut number = [0; 8];
         let fits = at >= start && at.checked_add(bytes)? <= end;
-        // SAFETY: inside what can be read.
-        fits.then(|| unsafe {
-            (0..bytes).rev().fold(0, |sum, i| sum << 8 | u64::from(((at + i) as *const u8).read()))
-        })
+        let read = memory.read_at(fits.then_some(at)?, &mut number[..bytes]).ok()?;
+        (read == bytes).then_some(u64::from_le_bytes(number))
     };
     if read(start, 4)? != u64::from(u32::from_le_bytes(*b"\x7FELF")) {
         return None;
     }
     let (headers, size, count) = (read(start + 32, 8)?, read(start + 54, 2)?, read(start + 56, 2)?);
     for i in 0..count {
-        let header = start + (headers + i * size) as usize;
+        let header = start.wrapping_add(headers as usize).wrapping_add((i * size) as usize);
         if read(header, 4)? != NOTE {
             continue;
         }
-        let mut at = start + read(header + 8, 8)? as usize;
-        let to = at + read(header + 32, 8)? as usize;
-        while at + 12 <= to {
+        let mut at = start.wrapping_add(read(header + 8, 8)? as usize);
+        let to = at.wrapping_add(read(header + 32, 8)? as usize).min(end);
+        while at < to {
             let (name, len, kind) = (read(at, 4)?, read(at + 4, 4)?, read(at + 8, 4)?);
             let text = at + 12 + name.next_multiple_of(4) as usize;
             if kind == GNU_BUILD_ID && name == 4 {

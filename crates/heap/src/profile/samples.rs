@@ -49,6 +49,7 @@ static AROUND_FORK: AroundFork = AroundFork {
         PROFILE.lock.reset_in_child();
         due::forked();
     },
+    is_interrupted: || PROFILE.lock.interrupted_here(),
 };
 
 impl Profile {

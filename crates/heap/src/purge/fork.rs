@@ -30,8 +30,9 @@ pub extern "C" fn before() {
         return;
     }
     let source_is_mine = SOURCE.interrupted_here();
-    let patient = !is_interrupted();
-    layers::COMING.hold_for_fork(patient);
+    // Another thread that forks may hold this one, and wait for what a layer holds here.
+    layers::COMING.hold_for_fork(!is_interrupted());
+    let patient = !is_interrupted_in_heap();
     layers::each(|layer| (layer.before)());
     IDLE.lock().hold_for_fork(patient);
     RETIRED.lock().hold_for_fork(patient);
@@ -42,9 +43,14 @@ pub extern "C" fn before() {
     SOURCE.hold_for_fork(true);
 }
 
-/// True when a signal interrupted the calling thread in the heap: it must wait for no thread then that
-/// may wait for it.
+/// True when a signal interrupted the calling thread in the heap or a layer above it: it must wait for no thread
+/// then that may wait for it.
 pub fn is_interrupted() -> bool {
+    is_interrupted_in_heap() || layers::is_interrupted()
+}
+
+/// The same for the heap alone, whose locks are taken last.
+fn is_interrupted_in_heap() -> bool {
     let mut interrupted = SOURCE.interrupted_here()
         || POOL.lock().interrupted_here()
         || FAR.lock().interrupted_here();

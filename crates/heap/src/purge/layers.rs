@@ -16,6 +16,8 @@ pub struct AroundFork {
     pub in_parent: fn(),
     /// After it in the child.
     pub in_child: fn(),
+    /// True when a signal interrupted the calling thread while it held one of the layer's locks.
+    pub is_interrupted: fn() -> bool,
 }
 
 /// Held for a fork, so that a layer that comes meanwhile waits: it takes none of its locks before.
@@ -37,8 +39,17 @@ pub fn join(layer: &'static AroundFork) {
     debug_assert!(found, "more layers than places");
 }
 
+fn all() -> impl Iterator<Item = &'static AroundFork> {
+    // SAFETY: null, or a static value.
+    LAYERS.iter().map_while(|place| unsafe { place.load(Acquire).as_ref() })
+}
+
 /// Calls `f` for every layer.
 pub fn each(f: impl Fn(&AroundFork)) {
-    // SAFETY: null, or a static value.
-    LAYERS.iter().map_while(|place| unsafe { place.load(Acquire).as_ref() }).for_each(f);
+    all().for_each(f);
+}
+
+/// True when a signal interrupted the calling thread in a layer.
+pub fn is_interrupted() -> bool {
+    all().any(|layer| (layer.is_interrupted)())
 }

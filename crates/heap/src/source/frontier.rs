@@ -44,9 +44,9 @@ pub fn spare_units() -> usize {
     SPARE_UNITS.load(Relaxed)
 }
 
-/// Says whether new pages must be locked in memory.
-pub fn lock_new_pages(lock: bool) {
-    LOCK_NEW_PAGES.store(lock, Relaxed);
+/// Says whether new pages must be locked in memory; returns whether they had to be before.
+pub fn lock_new_pages(lock: bool) -> bool {
+    LOCK_NEW_PAGES.swap(lock, Relaxed)
 }
 
 /// How far the window is open.

@@ -232,11 +232,12 @@ impl Source {
     }
 
     /// The same, and has pages opened from now on locked in memory if `lock` says so: before
-    /// `mlockall`, for which reserved addresses would count.
-    pub fn prepare_for_locked_memory(&self, lock: bool) {
-        frontier::lock_new_pages(lock);
+    /// `mlockall`, for which reserved addresses would count. Returns whether they were before.
+    pub fn prepare_for_locked_memory(&self, lock: bool) -> bool {
+        let before = frontier::lock_new_pages(lock);
         while self.give_up_clean() {}
         self.give_up_reservation();
+        before
     }
 
     /// Gives up the addresses of a clean run, as if they were somebody else's. False when there is none.
@@ -270,9 +271,9 @@ impl Source {
         self.opener.end();
     }
 
-    /// Pages opened from now on need not be locked in memory.
-    pub fn stop_locking_memory(&self) {
-        frontier::lock_new_pages(false);
+    /// Has pages opened from now on locked in memory, or not.
+    pub fn lock_new_pages(&self, lock: bool) {
+        frontier::lock_new_pages(lock);
     }
 
     /// Takes the lock for a fork. With `patient` it waits for it however long that takes.

@@ -30,16 +30,21 @@ fn locks() -> [&'static Lock; 5] {
     [&ONCE, &TYPES, &SYMBOLS, &SLOTS, &ROOTS]
 }
 
-static AROUND: AroundFork = AroundFork { before, in_parent: after, in_child: after };
+static AROUND: AroundFork =
+    AroundFork { before, in_parent: after, in_child: after, is_interrupted };
 
 fn before() {
-    // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
+    // A signal handler that interrupted the heap or a layer waits for nobody: they may wait for its thread.
     let patient = !allod_heap::process::is_interrupted();
     locks().iter().for_each(|lock| lock.hold_for_fork(patient));
 }
 
 fn after() {
     locks().iter().rev().for_each(|lock| lock.release_after_fork());
+}
+
+fn is_interrupted() -> bool {
+    locks().iter().any(|lock| lock.interrupted_here())
 }
 
 extern "C" fn on_load() {

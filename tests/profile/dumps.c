@@ -1,0 +1,113 @@
+/* Profiles that are written under unusual circumstances, each into the file that is named second. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "allod/heap.h"
+
+static const char *profile;
+static volatile int done;
+
+__attribute__((noinline)) static void takes(void) {
+    for (int i = 0; i < 10000; i++) {
+        char *volatile block = malloc(128);
+        if (block == NULL) _exit(3);
+        if (i % 8) free(block);
+    }
+}
+
+static int file_of(size_t bytes) {
+    int file = memfd_create("file", 0);
+    if (file < 0 || ftruncate(file, bytes) != 0) _exit(3);
+    return file;
+}
+
+/* Maps a file that is empty by now: reading it would end the process. */
+static void shrunk(void) {
+    int file = file_of(8192);
+    if (mmap(NULL, 8192, PROT_READ, MAP_SHARED, file, 0) == MAP_FAILED) _exit(3);
+    if (mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0) == MAP_FAILED) _exit(3);
+    if (ftruncate(file, 0) != 0) _exit(3);
+}
+
+static void *maps_and_unmaps(void *nothing) {
+    int file = file_of(4096);
+    while (!done) {
+        void *page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
+        if (page != MAP_FAILED) munmap(page, 4096);
+    }
+    return nothing;
+}
+
+static void child(void) {
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, NULL, 0);
+}
+
+static void forks_in_a_handler(int signal) {
+    (void)signal;
+    child();
+}
+
+static void *forks(void *nothing) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    while (!done) child();
+    return nothing;
+}
+
+/* Signals interrupt the writing thread, and their handler forks, as another thread does all the time. */
+static void interrupted(void) {
+    struct sigaction action = {.sa_handler = forks_in_a_handler, .sa_flags = SA_RESTART};
+    struct itimerval often = {{0, 7000}, {0, 7000}}, never = {{0, 0}, {0, 0}};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; i < 100; i++) {
+        takes();
+        allod_profile_dump(profile);
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+}
+
+static void *writes_last(void *first) {
+    pthread_join(*(pthread_t *)first, NULL);
+    exit(allod_profile_dump(profile) == 0 ? 0 : 4);
+}
+
+int main(int count, char **words) {
+    if (count != 3 || allod_profile_start(4096) != 0) return 2;
+    const char *how = words[1];
+    profile = words[2];
+    takes();
+    pthread_t thread;
+    if (strcmp(how, "shrunk") == 0) shrunk();
+    if (strcmp(how, "unmapped") == 0) {
+        pthread_create(&thread, NULL, maps_and_unmaps, NULL);
+        for (int i = 0; i < 500; i++)
+            if (allod_profile_dump(profile) != 0) return 4;
+        done = 1;
+        pthread_join(thread, NULL);
+    }
+    if (strcmp(how, "interrupted") == 0) {
+        pthread_create(&thread, NULL, forks, NULL);
+        interrupted();
+        done = 1;
+        pthread_join(thread, NULL);
+    }
+    if (strcmp(how, "ended") == 0) {
+        static pthread_t first;
+        first = pthread_self();
+        pthread_create(&thread, NULL, writes_last, &first);
+        pthread_exit(NULL);
+    }
+    return allod_profile_dump(profile) == 0 ? 0 : 4;
+}
