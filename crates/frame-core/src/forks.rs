@@ -1,11 +1,11 @@
-//! `fork` while other threads use frames: the child finds every lock free, and what it guards whole.
+//! `fork` while other threads use frames: the child finds every lock free, and what it guards consistent.
 //!
 //! What all threads share is [`Guarded`]. Each enters its lock in a list before it takes it for the
 //! first time. All locks in the list are taken before a fork and released after it, in parent and
 //! child. None of them is ever taken while another is held, so their order does not matter. The heap's
 //! own locks are taken after these.
 //!
-//! Threads that the child does not have keep their numbers and arenas there: a thread that was inside
+//! Threads that do not exist in the child keep their numbers and arenas there: a thread that was inside
 //! its arena left it half changed, so nobody may use it again.
 
 use crate::thread;
@@ -93,7 +93,7 @@ static AROUND: AroundFork = AroundFork { before, in_parent, in_child };
 
 /// Takes all locks.
 fn before() {
-    // A signal handler that interrupted the heap waits for nobody: they may wait for the heap.
+    // A signal handler that interrupted the heap waits for no lock: its holder may wait for the heap.
     let patient = !allod_heap::process::is_interrupted();
     LIST.hold_for_fork(patient);
     each(|lock| lock.hold_for_fork(patient));

@@ -1,4 +1,4 @@
-//! What frames are made of, without lifetimes: the common ground of `allod-frame` and `allod/frame.h`.
+//! The core of frames, without lifetimes: the common base of `allod-frame` and `allod/frame.h`.
 //!
 //! Rust programs use `allod-frame`. This crate needs no standard library, so that `liballod` can hold
 //! it; what is public here is for those two and changes with them.
@@ -8,7 +8,7 @@
 //! | [`chunk`] | an arena's chunks, and the slow path |
 //! | [`thread`] | the arenas and the number of each thread |
 //! | [`forks`] | locks that are free in a child process |
-//! | `shadow` | what AddressSanitizer and memcheck are told (features `asan`, `valgrind`) |
+//! | `shadow` | requests to AddressSanitizer and memcheck (features `asan`, `valgrind`) |
 //! | [`raw`] | the frame as C sees it |
 #![no_std]
 

@@ -1,8 +1,8 @@
-//! AddressSanitizer and valgrind's memcheck are told which memory may be used (features `asan` and
+//! Telling AddressSanitizer and valgrind's memcheck which memory may be used (features `asan` and
 //! `valgrind`).
 //!
 //! In a program that does not run under them this costs a load and a branch, and a few instructions
-//! that do nothing. On processors other than x86_64 and aarch64 nobody is told.
+//! that do nothing. On processors other than x86_64 and aarch64 there are no such requests.
 
 /// Nobody may use this memory until it is allowed.
 ///
