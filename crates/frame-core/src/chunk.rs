@@ -24,7 +24,7 @@ pub struct Chunk {
     next: *mut Chunk,
     start: *mut u8,
     bytes: usize,
-    /// Memory of whoever has the arena, not a span; only an arena's first chunk may be.
+    /// The chunk is memory of the arena's owner, not a span; only an arena's first chunk may be.
     lent: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct Core {
     pub frames: u64,
     /// Drops registered.
     pub drops: u64,
-    /// No other arena's, also of those that were at this address before.
+    /// Unique among all arenas, also those that were at this address before.
     pub number: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Core {
 pub struct Grown {
     /// The new block.
     pub block: NonNull<u8>,
-    /// The cursor behind it.
+    /// The cursor after it.
     pub cursor: *mut u8,
     /// The limit of its chunk.
     pub limit: *mut u8,
@@ -139,7 +139,7 @@ impl Core {
     ///
     /// # Safety
     /// The arena has no chunks. The memory is aligned to [`CHUNK_ALIGN`], its size is a multiple of
-    /// that and more than a header's, and it is the arena's alone until that is destroyed.
+    /// that and more than a header's, and it belongs to the arena alone until that is destroyed.
     pub unsafe fn lend(core: NonNull<Core>, start: *mut u8, bytes: usize) {
         // SAFETY: the caller's contract; the last 64 bytes are the header.
         unsafe {
@@ -241,10 +241,10 @@ pub unsafe fn grow(
     }
 }
 
-/// Bytes between two positions of one arena, counting passed-over ends of chunks as used.
+/// Bytes between two positions of one arena, counting skipped ends of chunks as used.
 ///
 /// # Safety
-/// Both positions are of frames of `core`, the first not behind the second.
+/// Both positions are of frames of `core`, the first not after the second.
 pub unsafe fn distance(
     core: NonNull<Core>,
     from: (*mut u8, *mut u8),
@@ -278,7 +278,7 @@ pub unsafe fn start_of(chunk: *mut Chunk) -> *mut u8 {
     unsafe { (*chunk).start }
 }
 
-/// True when `a` does not lie behind `b`.
+/// True when `a` does not lie after `b`.
 ///
 /// # Safety
 /// Both are positions of frames of `core`.

@@ -1,4 +1,4 @@
-//! What is said when memory is out.
+//! The error for memory that is out.
 
 use core::fmt;
 

@@ -1,11 +1,11 @@
-//! `fork` while other threads use frames: the child finds every lock free, and what it guards whole.
+//! `fork` while other threads use frames: the child finds every lock free, and what it guards consistent.
 //!
 //! What all threads share is [`Guarded`]. Each enters its lock in a list before it takes it for the
 //! first time. All locks in the list are taken before a fork and released after it, in parent and
 //! child. None of them is ever taken while another is held, so their order does not matter. The heap's
 //! own locks are taken after these.
 //!
-//! Threads that the child does not have keep their numbers and arenas there: a thread that was inside
+//! Threads that do not exist in the child keep their numbers and arenas there: a thread that was inside
 //! its arena left it half changed, so nobody may use it again.
 
 use crate::hook;

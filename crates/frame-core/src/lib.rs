@@ -1,4 +1,4 @@
-//! What frames are made of, without lifetimes: the common ground of `allod-frame` and `allod/frame.h`.
+//! The core of frames, without lifetimes: the common base of `allod-frame` and `allod/frame.h`.
 //!
 //! Rust programs use `allod-frame`. This crate needs no standard library, so that `liballod` can hold
 //! it; what is public here is for those two and changes with them.

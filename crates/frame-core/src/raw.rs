@@ -1,4 +1,4 @@
-//! Frames without lifetimes: what the C header is made of.
+//! Frames without lifetimes, for the C header.
 //!
 //! The layout of [`RawFrame`] and of the arena's first two words is that of `allod/frame.h`; the
 //! fast path is in the header, everything rare is here.
@@ -59,7 +59,7 @@ pub unsafe fn reserved(arena: NonNull<RawArena>) -> usize {
     unsafe { arena.as_ref() }.reserved
 }
 
-/// Where the chunk behind the one that ends at `limit` begins and ends.
+/// Where the chunk after the one that ends at `limit` begins and ends.
 ///
 /// # Safety
 /// The arena is live, and the limit one of its frames'.

@@ -25,7 +25,7 @@ impl<T> NoDrop<T> {
 /// The bytes that a value takes, with what keeps it apart from the next one.
 ///
 /// Values of a multiple of 1 KiB laid end to end would begin in the same few sets of the caches, 4 of
-/// 64 in the first one, and push each other out. A 64th more moves each on: `single-1k` and
+/// 64 in the first one, and evict each other. Padding by one sixty-fourth shifts each: `single-1k` and
 /// `single-4k` of `allod bench frame` take a quarter and a tenth of the time.
 const fn spaced<T>() -> usize {
     let size = size_of::<T>();

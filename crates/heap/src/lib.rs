@@ -57,7 +57,7 @@ use crate::paths::calls;
 /// The version of the heap, as in its package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Takes `size` bytes aligned to 16. The block is the caller's until [`free`].
+/// Allocates `size` bytes aligned to 16. The block is the caller's until [`free`].
 ///
 /// Null when memory is out or `size` exceeds `PTRDIFF_MAX`. A size of 0 gives a block of its own.
 /// About 2 ns when the thread's front cache has a block.
@@ -72,15 +72,15 @@ pub fn malloc_slow(size: usize) -> *mut u8 {
     calls::malloc_slow(size)
 }
 
-/// [`malloc`] whose slow path is the caller's: `slow` is asked where the fast path has nothing. It may call
+/// [`malloc`] with a slow path of the caller's: `slow` is called when the fast path has no block. It may call
 /// [`malloc_slow`].
 #[inline(always)]
 pub fn malloc_or(size: usize, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
     calls::malloc_or(size, slow)
 }
 
-/// Notes by which family of functions a new block was asked for, and returns it. Only the hardened build does,
-/// to find out about blocks that are given back by another family.
+/// Notes which family of functions allocated a new block, and returns it. Only the hardened build does so,
+/// to detect blocks that are freed by another family.
 #[inline(always)]
 pub fn came_from(block: *mut u8, origin: Origin) -> *mut u8 {
     calls::came_from(block, origin)
@@ -130,7 +130,7 @@ pub unsafe fn free(p: *mut u8) {
     unsafe { calls::free(p) }
 }
 
-/// [`free`] by a family of functions, which must be the one that the block was [asked for by](came_from).
+/// [`free`] by a family of functions, which must be the one that [allocated](came_from) the block.
 ///
 /// # Safety
 /// As for [`free`].
@@ -173,7 +173,7 @@ pub unsafe fn realloc_aligned(p: *mut u8, align: usize, size: usize) -> *mut u8 
     unsafe { calls::realloc_by(p, align, size, |size| aligned_alloc(align, size)) }
 }
 
-/// Frees a block of `size` bytes, as last asked for: like [`free`], and a little faster up to 4 KiB. A
+/// Frees a block of `size` bytes, as last requested: like [`free`], and a little faster up to 4 KiB. A
 /// size beyond the block's is reported where that shows.
 ///
 /// # Safety
@@ -195,7 +195,7 @@ pub unsafe fn delete_sized(p: *mut u8, size: usize, origin: Origin) {
     unsafe { calls::free_sized_from(p, size, origin) }
 }
 
-/// [`free_from`] a family of functions of a block that was asked for at a multiple of `align`: a block that does not
+/// [`free_from`] for a block that was allocated at a multiple of `align`: a block that does not
 /// lie at one is reported.
 ///
 /// # Safety
@@ -209,7 +209,7 @@ pub unsafe fn delete_aligned(p: *mut u8, align: usize, origin: Origin) {
     unsafe { calls::free_from(p, origin) }
 }
 
-/// The same with the size that the block was asked for with. Where sizes are exact, in the hardened build, a wrong
+/// The same with the size that the block was allocated with. Where sizes are exact, in the hardened build, a wrong
 /// one is reported.
 ///
 /// # Safety

@@ -1,4 +1,4 @@
-//! Memory barriers of which one side is nearly free and the other, rare one pays for both.
+//! Asymmetric memory barriers: one side is nearly free, and the other, rare one pays for both.
 //!
 //! Between two threads that each write one word and then read the other's, a [`light_barrier`] in one and a
 //! [`heavy_barrier`] in the other do what a full barrier in each would.
@@ -16,7 +16,7 @@ pub fn light_barrier() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Has every running thread of the process pass a full barrier. False where the system does not do that.
+/// Makes every running thread of the process pass a full barrier. False where the system does not support that.
 /// Takes some microseconds, the first time some milliseconds. Makes a system call that a seccomp filter
 /// may not allow.
 pub fn heavy_barrier() -> bool {

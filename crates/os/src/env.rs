@@ -33,7 +33,7 @@ pub fn each_with_prefix(prefix: &[u8], mut f: impl FnMut(&[u8], &[u8])) {
     }
 }
 
-/// True in a program that runs with rights its caller does not have (set-user-ID and the like).
+/// True in a program that runs with more rights than its caller (set-user-ID and the like).
 pub fn is_privileged() -> bool {
     // SAFETY: asks for a number that the kernel gave at start.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }

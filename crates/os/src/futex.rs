@@ -46,7 +46,7 @@ pub fn futex_wake_word(word: &AtomicUsize, n: i32) {
     futex_wake(lower_half(word), n);
 }
 
-/// Only for its address: it is not written by halves.
+/// Only for its address: the halves are never written separately.
 fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
     const AT: usize =
         if cfg!(target_endian = "big") { size_of::<AtomicUsize>() / 4 - 1 } else { 0 };

@@ -1,10 +1,10 @@
-//! Words to a file descriptor without a buffer of the C library's, and the end of the process.
+//! Writing text to a file descriptor without the C library's buffers, and ending the process.
 
 use core::fmt;
 
 /// A writer to a file descriptor that collects up to 512 bytes, so that a line goes out whole.
 ///
-/// Keeps `errno`; errors of the descriptor are ignored, for there is nobody to tell.
+/// Keeps `errno`; errors of the descriptor are ignored, because there is nobody to report them to.
 pub struct Fd {
     fd: i32,
     used: usize,
@@ -59,7 +59,7 @@ impl Drop for Fd {
     }
 }
 
-/// A copy of standard error that stays open when the program closes its own; 2 when none can be had.
+/// A copy of standard error that stays open when the program closes its own; 2 if copying fails.
 pub fn keep_stderr() -> i32 {
     // SAFETY: fcntl on a descriptor number touches no memory.
     let fd = unsafe { libc::fcntl(2, libc::F_DUPFD_CLOEXEC, 200) };

@@ -1,4 +1,4 @@
-//! What Allod knows of the operating system and the processor.
+//! The interface to the operating system and the processor.
 //!
 //! Everything here runs before `main`, inside `malloc`, inside `fork` and after thread-local
 //! destructors. So nothing here allocates, panics across the C boundary, or needs a constructor.
@@ -13,9 +13,9 @@
 //! | [`lock_waits`] | how often threads slept on such locks |
 //! | [`barrier`] | memory barriers that cost one side nothing |
 //! | [`clock`] | a cheap millisecond clock |
-//! | [`io`] | words to standard error without a buffer |
-//! | [`random`] | the system's randomness |
-//! | [`stack`] | where a thread stands, and reading its stack |
+//! | [`io`] | text to standard error without the C library's buffers |
+//! | [`random`] | the system's random source |
+//! | [`stack`] | a thread's position on its stack, and reading the stack |
 //! | [`file`](mod@file) | files, read and written without a buffer |
 //! | [`shared`] | a file that two processes map |
 //! | [`valgrind`] | requests to valgrind's tools |

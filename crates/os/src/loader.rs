@@ -1,7 +1,7 @@
 //! What the dynamic linker knows: symbols that may be missing, and libraries that must stay.
 //!
-//! Symbols are weak references, null where nobody defines them: programs without shared libraries and older
-//! C libraries, which have some of them in libraries of their own.
+//! Symbols are weak references, null where nobody defines them: in programs without shared libraries, and with
+//! older C libraries that have some of them in separate libraries.
 
 use crate::vm::keeping_errno;
 use core::ffi::{CStr, c_void};
@@ -78,8 +78,8 @@ weak_symbol! {
     fn dlsym = "dlsym"
 }
 
-/// The definition of a function that comes after the caller's library in the order of search: what the
-/// caller stands in front of. Null where there is none.
+/// The next definition of a function after the caller's library in the search order: the one that the
+/// caller interposes. Null where there is none.
 pub fn next_function(name: &CStr) -> *mut c_void {
     type Dlsym = unsafe extern "C" fn(*mut c_void, *const libc::c_char) -> *mut c_void;
     let dlsym = dlsym();
@@ -105,9 +105,9 @@ pub struct Code {
     pub start: usize,
     /// The end of it.
     pub end: usize,
-    /// What is added to the addresses in its file.
+    /// The load bias: what is added to the addresses in its file.
     pub base: usize,
-    /// Its tables for unwinding (`.eh_frame_hdr`); 0 where the C library knows of none, as in a static program.
+    /// Its unwind tables (`.eh_frame_hdr`); 0 where the C library knows of none, as in a static program.
     pub tables: usize,
     /// The path of its file; empty for the program itself.
     pub path: &'static CStr,
@@ -131,7 +131,7 @@ struct LinkMap {
     path: *const libc::c_char,
 }
 
-/// The program or library whose code is at an address. Takes no lock, and may be asked in a signal handler.
+/// The program or library whose code is at an address. Takes no lock, and may be called in a signal handler.
 /// `None` where there is none, and where the C library is older than 2.35 or not glibc.
 ///
 /// What it refers to stays while the code does.
@@ -167,7 +167,7 @@ pub fn program_path(buffer: &mut [u8]) -> &CStr {
 }
 
 /// Keeps the shared library that holds `code` loaded until the process ends, whatever is unloaded:
-/// hooks that point into it cannot be taken back. Does nothing for code of the program itself.
+/// hooks that point into it cannot be unregistered. Does nothing for code of the program itself.
 pub fn stay_loaded(code: extern "C" fn()) {
     type Dladdr = unsafe extern "C" fn(*const c_void, *mut libc::Dl_info) -> libc::c_int;
     type Dlopen = unsafe extern "C" fn(*const libc::c_char, libc::c_int) -> *mut c_void;

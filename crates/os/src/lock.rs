@@ -9,9 +9,9 @@
 //! A thread pointer is a multiple of 4 that no two threads share. The futex sees the lower half: two
 //! owners may look the same there, but a sleeper waits for a word with waiters, whose owner wakes one.
 //!
-//! A thread that finds its own mark in a lock was interrupted while it held it: it runs a signal
-//! handler now, or a fork handler. [`Lock::enter`] then returns `None` instead of waiting for
-//! itself. A lock that was taken for a fork guards data at rest, so the thread that prepares the fork
+//! A thread that finds its own mark in a lock was interrupted while it held it: it now runs a signal
+//! handler, or a fork handler. [`Lock::enter`] then returns `None` instead of waiting for
+//! itself. A lock that was taken for a fork guards data in a consistent state, so the thread that prepares the fork
 //! may go on using them: the lock is lent to it.
 //!
 //! The waiting follows Drepper, "Futexes are tricky", mutex 3. Zeroed memory is a free lock.
@@ -27,7 +27,7 @@ const LOOK_AGAIN_AFTER: u64 = 5;
 const WAITERS: usize = 1;
 const FORK: usize = 2;
 
-/// A lock that guards data kept elsewhere. Zero bytes are a free lock. Not reentrant.
+/// A lock that guards data kept elsewhere. All zero bytes: a free lock. Not reentrant.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Lock(AtomicUsize);
@@ -113,7 +113,7 @@ impl Lock {
         }
     }
 
-    /// Takes the lock for the time of one closure.
+    /// Holds the lock while a closure runs.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce() -> R) -> R {
         self.lock();
@@ -164,7 +164,7 @@ impl Lock {
     }
 
     /// Frees the lock in a forked child, whoever held it, unless the child's only thread was
-    /// interrupted while it did. For locks whose data are whole at every moment.
+    /// interrupted while it did. For locks whose data are consistent at every moment.
     pub fn reset_in_child(&self) {
         if !self.interrupted_here() {
             self.0.store(0, Ordering::Relaxed);
@@ -184,7 +184,7 @@ impl Lock {
             self.wait(me);
             return Some(Held { lock: self, lent: false });
         }
-        // At rest, unless this thread was interrupted after it had borrowed the lock.
+        // Consistent, unless this thread was interrupted after it had borrowed the lock.
         (seen & FORK != 0).then(|| {
             self.0.fetch_and(!FORK, Ordering::Acquire);
             Held { lock: self, lent: true }
@@ -203,13 +203,13 @@ impl Lock {
         loop {
             let seen = self.0.load(Ordering::Relaxed);
             if seen == 0 {
-                // Others may sleep, too: whoever woke up says so for them.
+                // Others may be sleeping, too: the thread that woke up keeps the waiters mark for them.
                 if self.exchange(0, me | WAITERS) {
                     return;
                 }
             } else if seen & WAITERS != 0 || self.mark_waiters(seen) {
-                // Whoever was woken may be kept from taking the lock by a signal handler of its own,
-                // which may wait for others here: so they look again after a while.
+                // A signal handler may keep the woken thread from taking the lock,
+                // and may itself wait for others here: so sleepers look again after a while.
                 futex_wait_word(&self.0, seen | WAITERS, Some(LOOK_AGAIN_AFTER));
             }
         }

@@ -1,17 +1,17 @@
-//! The stack of a thread: where it stands, and reading it where it may not be what it seems.
+//! The stack of a thread: its current position, and reading it without trusting it.
 
 use crate::vm::{keeping_errno, page_size};
 
-/// Where a thread stands: the registers that lead to its callers.
+/// A position on a thread's stack: the registers that lead to its callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Regs {
-    /// The instruction.
+    /// The instruction pointer.
     pub pc: usize,
-    /// The end of the stack.
+    /// The stack pointer.
     pub sp: usize,
     /// The frame pointer, or whatever code without frame pointers keeps in its register.
     pub fp: usize,
-    /// Where the function returns to, on machines that keep that in a register; else 0.
+    /// The return address, on machines that keep it in a register; else 0.
     pub lr: usize,
 }
 
@@ -111,7 +111,7 @@ impl Regs {
             .filter(|caller| self.may_be_called_by(caller))
     }
 
-    /// True when a caller's registers are believable: stacks grow downwards, and frames are not endless.
+    /// True when a caller's registers are plausible: stacks grow downwards, and frames have a limited size.
     pub fn may_be_called_by(&self, caller: &Regs) -> bool {
         caller.pc > 0xFFF && caller.sp > self.sp && caller.sp - self.sp < LARGEST_FRAME
     }
@@ -198,12 +198,12 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// One that knows no page yet.
+    /// A reader that knows no page yet.
     pub const fn new() -> Probe {
         Probe { page: 0 }
     }
 
-    /// The word at an address; `None` where there is none, or none that is aligned.
+    /// The word at an address; `None` if it cannot be read or the address is not aligned.
     pub fn word(&mut self, at: usize) -> Option<usize> {
         if !at.is_multiple_of(size_of::<usize>()) {
             return None;
@@ -221,7 +221,7 @@ impl Probe {
 }
 
 /// True when a word can be read at an aligned address. One system call, which changes nothing: the system reads
-/// a set of signals there before it finds that it is to do what it does not know with them.
+/// a signal set there before it finds that the requested operation is unknown.
 fn is_readable(at: usize) -> bool {
     const NOTHING_KNOWN: i32 = -1;
     const BYTES_OF_SET: usize = 8;

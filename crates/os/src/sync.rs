@@ -1,4 +1,4 @@
-//! What the lock is made of. `crates/models` puts loom's parts in their place.
+//! The atomics and the futex that the lock is built from. `crates/models` replaces them by loom's.
 
 pub(crate) use crate::futex::{futex_wait_word, futex_wake_word};
 pub(crate) use crate::thread::pointer as thread_mark;

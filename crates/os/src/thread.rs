@@ -1,8 +1,8 @@
 //! The thread slot, the thread pointer, exit hooks and helper threads.
 //!
 //! The **thread slot** is one thread-local pointer that is reached in two instructions, also from a
-//! shared library: the symbol is defined in assembly and read in the initial-exec form, so no call
-//! to `__tls_get_addr` stands in `malloc`. [`thread_slot!`](crate::thread_slot) defines one with a
+//! shared library: the symbol is defined in assembly and read with the initial-exec model, so `malloc` makes no
+//! call to `__tls_get_addr`. [`thread_slot!`](crate::thread_slot) defines one with a
 //! non-null initial value, so that the fast path needs no test for "first call on this thread".
 
 use crate::loader;
@@ -179,7 +179,7 @@ impl ExitHook {
         true
     }
 
-    /// Has the function run with `value` (not 0) when the calling thread ends.
+    /// Arms the hook: the function runs with `value` (not 0) when the calling thread ends.
     pub fn arm(&self, value: usize) {
         let key = self.0.load(Ordering::Acquire);
         if key != NO_KEY {
@@ -198,8 +198,8 @@ pub fn at_fork(before: extern "C" fn(), parent: extern "C" fn(), child: extern "
 /// Starts a detached helper thread on a small stack with all signals blocked.
 ///
 /// The C library allocates while it does so; hold no lock that allocation may need. The C library
-/// goes on taking the process for single-threaded if it did so before (`__libc_single_threaded`):
-/// the helper must not touch anything that the program counts references of. False when the system
+/// still considers the process single-threaded if it did so before (`__libc_single_threaded`), so
+/// the helper must not touch anything whose references the program counts. False when the system
 /// refuses.
 pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
     // SAFETY: attributes and masks are initialised by the calls before their use.
@@ -209,7 +209,7 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
             return false;
         }
         libc::pthread_attr_setdetachstate(&mut attr, libc::PTHREAD_CREATE_DETACHED);
-        // Thread-local storage takes its part of it.
+        // Thread-local storage takes part of it.
         libc::pthread_attr_setstacksize(&mut attr, 256 * 1024);
         let mut all: libc::sigset_t = core::mem::zeroed();
         let mut old: libc::sigset_t = core::mem::zeroed();
@@ -237,7 +237,7 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
     }
 }
 
-/// True where a seccomp filter is in force, which may refuse new threads by ending the process.
+/// True if a seccomp filter is in force, which may kill the process for starting a thread.
 pub fn is_sandboxed() -> bool {
     // SAFETY: asks a number of the calling thread; errno is restored.
     unsafe {
@@ -270,8 +270,8 @@ pub fn only_helper_is_left() -> bool {
         libc::close(fd);
         len.max(0) as usize
     };
-    // Behind the program's name in brackets: the state, then more numbers, the 18th of which counts
-    // threads, the ended first one among them.
+    // After the program's name in brackets: the state, then numbers, the 18th of which counts
+    // threads, including the first one that has ended.
     let Some(name) = text[..len].iter().rposition(|&b| b == b')') else { return false };
     let mut fields = text[name + 1..len].split(|&b| b == b' ').filter(|field| !field.is_empty());
     let (state, threads) = (fields.next(), fields.nth(16));

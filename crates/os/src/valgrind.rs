@@ -1,9 +1,9 @@
-//! Requests to the tools of valgrind, which a program under them makes by instructions that do nothing
-//! elsewhere (`valgrind/valgrind.h`).
+//! Requests to valgrind's tools, made by instructions that do nothing when the program does not run under
+//! valgrind (`valgrind/valgrind.h`).
 
 use core::arch::asm;
 
-/// Whether requests can be heard on this processor.
+/// Whether requests are supported on this processor.
 pub const POSSIBLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// The numbers of a tool's requests: the letters of its name, then a count.
@@ -15,8 +15,8 @@ pub const fn code(letters: [u8; 2], number: usize) -> usize {
     (letters[0] as usize) << 24 | (letters[1] as usize) << 16 | number
 }
 
-/// Makes a request: its code and up to five words. Rotations that do nothing outside valgrind, which knows
-/// them; on other processors nothing at all.
+/// Makes a request: its code and up to five words. A sequence of rotations that valgrind recognises and that does
+/// nothing otherwise; on other processors, nothing at all.
 ///
 /// ```
 /// use allod_os::valgrind::{code, request};
@@ -26,7 +26,7 @@ pub const fn code(letters: [u8; 2], number: usize) -> usize {
 /// ```
 ///
 /// # Safety
-/// What the tool does when it hears this request must be sound: some call functions, or tell of memory.
+/// What the tool does on this request must be sound: some call functions, or describe memory.
 #[inline(always)]
 pub unsafe fn request(words: [usize; 6]) {
     // SAFETY: the registers are as they were after a full turn; valgrind reads the words and writes its

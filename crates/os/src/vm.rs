@@ -148,7 +148,7 @@ impl Window {
         Window { base: free_place().next_multiple_of(align), len, reserved: false }
     }
 
-    /// Reserves `len` more bytes behind the window. False when something is mapped there.
+    /// Reserves `len` more bytes after the window. False when something is mapped there.
     pub fn lengthen(&mut self, len: usize) -> bool {
         let end = self.base + self.len;
         let flags = RESERVE_FLAGS | libc::MAP_FIXED_NOREPLACE;
@@ -168,7 +168,7 @@ impl Window {
         }
     }
 
-    /// Gives the reserved addresses from `at` to `to` up, so that they no longer count as mapped.
+    /// Gives up the reserved addresses from `at` to `to`, so that they no longer count as mapped.
     ///
     /// # Safety
     /// The range lies in the window and was never committed, or nothing in it is in use.
@@ -214,17 +214,17 @@ impl Window {
     }
 }
 
-/// A place for a window far from where the kernel puts programs, stacks and libraries, with room
-/// behind it; it differs from run to run by the system's own randomness.
+/// An address for a window, far from where the kernel puts programs, stacks and libraries, with room
+/// after it; it is random, and differs from run to run.
 pub fn free_place() -> usize {
     // 2 MiB steps over 8 TiB, from 16 TiB on.
     0x1000_0000_0000 + (random::word() as usize >> 8) % (1 << 22) * (2 << 20)
 }
 
-/// Takes all access to whole pages away; what lies in them stays. False when the system refuses.
+/// Removes all access to whole pages; their contents stay. False when the system refuses.
 ///
 /// # Safety
-/// The pages are committed and the caller's, and nobody needs what lies in them.
+/// The pages are committed and the caller's, and nobody needs their contents.
 pub unsafe fn close(at: usize, len: usize) -> bool {
     // SAFETY: the caller owns the pages.
     keeping_errno(|| unsafe { libc::mprotect(at as *mut _, len, libc::PROT_NONE) == 0 })
@@ -289,7 +289,7 @@ pub unsafe fn allow(at: usize, len: usize) -> bool {
     keeping_errno(|| unsafe { libc::mprotect(at as *mut _, len, access) == 0 })
 }
 
-/// Has every access to whole pages fault. False when the system refuses.
+/// Makes every access to whole pages fault. False when the system refuses.
 ///
 /// # Safety
 /// The pages are committed and the caller's, and nothing in them is in use.
@@ -334,11 +334,11 @@ pub unsafe fn keep_resident(at: usize, len: usize) {
     keeping_errno(|| unsafe { libc::mlock(at as *const _, len) });
 }
 
-/// Pages that [`residency`] tells of at once.
+/// The most pages that [`residency`] reports at once.
 pub const PAGES_ASKED: usize = 512;
 
-/// Which pages of a range are in memory: a byte for each, odd where it is. Of a range of more than
-/// [`PAGES_ASKED`] pages the first ones; none when the system does not say.
+/// Which pages of a range are in memory: one byte per page, odd if it is. For a range of more than
+/// [`PAGES_ASKED`] pages, the first ones; empty when the system does not say.
 ///
 /// # Safety
 /// The range is whole pages that are committed.

@@ -1,6 +1,6 @@
-//! Regions: memory that goes all at once, for authors of language runtimes and of graph-shaped data.
+//! Regions: memory that is freed all at once, for language runtimes and graph-shaped data.
 //!
-//! Reference counts stand on regions, not on objects, and nothing scans the heap.
+//! References are counted per region, not per object, and nothing scans the heap.
 //!
 //! ```text
 //!  control block, 640 bytes: one slot of a nursery span         chunks: 4 KiB, 16 KiB, 64 KiB … 64 MiB
@@ -20,7 +20,7 @@
 //!   so there is no stack and no recursion. Forwarding addresses are left in the headers of the originals;
 //!   a copy puts the headers back. For sources that other threads may read they are kept in a table with a
 //!   bitmap for each chunk.
-//! - **Life** ([`counts`]): a region lives while its scope is open, a reference counts it, or a tether
+//! - **Life** ([`counts`]): a region lives while its scope is open, a reference holds it, or a tether
 //!   pins it. Then it goes to the thread's pool, ready to be handed out again.
 //! - **Closure rule** ([`barrier`]): a value may be stored where its region is the same as the
 //!   container's or outlives it; otherwise the barrier repairs the store by copying or merging.

@@ -1,15 +1,15 @@
 //! Random numbers, and how long to wait for a sample.
 //!
-//! Whether a block is a sample is decided for each block apart, with a chance of its own. Between two samples
-//! lies a number of blocks that is drawn once, instead of a coin for every block: the distribution is the
-//! same, and nothing has to happen in between.
+//! Each block is sampled independently, with its own probability. Instead of flipping a coin for every block, the
+//! number of blocks until the next sample is drawn once: the distribution is the same, and nothing has to be
+//! done in between.
 
-/// A source of random numbers (SplitMix64). Zero bytes are one that has no seed yet.
+/// A source of random numbers (SplitMix64). All zero bytes: not seeded yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// One that begins at a seed.
+    /// A source that starts from a seed.
     pub const fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -30,7 +30,7 @@ impl Random {
     }
 }
 
-/// The chance that a point lies in a step, where points lie 1 apart on average: 1 − exp(−step).
+/// The probability that a point lies in a step, where points lie 1 apart on average: 1 − exp(−step).
 pub fn chance(step: f64) -> f64 {
     // Halved until the series is exact: 1 − exp(−2x) = y (2 − y) with y = 1 − exp(−x).
     let (mut x, mut halvings) = (step.min(64.0), 0);
@@ -87,7 +87,7 @@ mod tests {
         for (mean, step) in [(1000.0, 1.0), (4999.5, 1.0), (524_288.0, 64.0), (524_288.0, 1e6)] {
             let draws = 20_000;
             let sum: f64 = (0..draws).map(|_| f64::from(random.steps(mean, step))).sum();
-            // A geometric distribution of chance 1 - exp(-step / mean).
+            // A geometric distribution with probability 1 - exp(-step / mean).
             let expected = 1.0 / (1.0 - (-step / mean).exp());
             let error = sum / f64::from(draws) / expected - 1.0;
             assert!(error.abs() < 0.04, "{mean} {step}: off by {error}");

@@ -3,7 +3,7 @@
 //! Up to 128 bytes every multiple of 16; above, eight equal steps in each doubling up to 1 MiB, so
 //! that no request above 128 bytes wastes more than 12.5 %. Larger requests get spans of their own.
 //!
-//! A request for no bytes has a class of its own ([`Class::ZERO`]).
+//! A request of size 0 has a class of its own ([`Class::ZERO`]).
 //!
 //! Blocks lie at multiples of the largest power of two that divides their size, up to a unit.
 //! Classes are grouped in **bands** for experiments: B0 ≤ 32, B1 ≤ 64, … B7 ≤ 4096 bytes.
@@ -11,9 +11,9 @@
 use crate::base::hardening::{DOUBLINGS, GUARD};
 use crate::base::layout::{UNIT, UNIT_SHIFT, Unit, units_for};
 
-/// Size classes for blocks that have bytes.
+/// Size classes for blocks of at least one byte.
 const SIZES: usize = 8 + 8 * DOUBLINGS;
-/// Number of size classes; the last is for blocks of no bytes.
+/// Number of size classes; the last is for blocks of size 0.
 pub const CLASSES: usize = SIZES + 1;
 /// Requests up to this size find their class in a table.
 pub const SMALL_LIMIT: usize = 4096;
@@ -21,9 +21,9 @@ pub const SMALL_LIMIT: usize = 4096;
 pub const MEDIUM_LIMIT: usize = 128 << DOUBLINGS;
 /// Entries in the table of small requests, one for each 16 bytes.
 pub const SMALL_ENTRIES: usize = SMALL_LIMIT / 16 + 1;
-/// Classes above this size have slabs of many units,
+/// Classes above this size have slabs of many units.
 const LONG_SLABS_FROM: usize = 32 * 1024;
-/// and classes above this one caches of two blocks: few are in use at once, in many sizes.
+/// Classes above this size have caches of two blocks: few such blocks are in use at once, in many sizes.
 const FEW_FROM: usize = 512 * 1024;
 /// Units in the longest slab.
 pub const MOST_UNITS: usize = 64;
@@ -38,8 +38,8 @@ pub const RECIPROCAL_SHIFT: u32 = 44;
 pub struct Class(u8);
 
 impl Class {
-    /// The class of requests for no bytes. Its slabs are not accessible: a block is 16 addresses that nobody
-    /// else has, and whoever reads or writes there is stopped by the processor.
+    /// The class of requests of size 0. Its slabs are not accessible: a block is 16 addresses that nobody
+    /// else has, and any read or write there faults.
     pub const ZERO: Class = Class(SIZES as u8);
 
     /// The class that serves a request of `size` bytes (at most [`MEDIUM_LIMIT`]).
@@ -71,7 +71,7 @@ impl Class {
         self.0 as usize
     }
 
-    /// What is fixed about it.
+    /// Its constants.
     #[inline]
     pub fn info(self) -> &'static ClassInfo {
         &INFO[self.index()]
@@ -147,7 +147,7 @@ const fn band_of_size(size: usize) -> usize {
     if band > 8 { 8 } else { band }
 }
 
-/// What is fixed about the slabs and the front cache of a class.
+/// The constants of a class: its slabs and its front cache.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassInfo {
     /// Block size in bytes.
@@ -179,7 +179,7 @@ const fn room_in(units: usize) -> usize {
     units * UNIT - GUARD
 }
 
-/// Units of the shortest slab worth having: one that leaves at most an eighth of itself unused.
+/// Units of the shortest slab that leaves at most an eighth of itself unused.
 const fn least_units(size: usize) -> usize {
     if size <= LONG_SLABS_FROM {
         let units = clamp(size / 8192, 1, 4);
@@ -192,7 +192,7 @@ const fn least_units(size: usize) -> usize {
     units
 }
 
-/// Units of the longest slab: some dozen blocks, so that slabs come and go rarely.
+/// Units of the longest slab: about a dozen blocks, so that slabs are rarely made and given up.
 const fn most_units(size: usize) -> usize {
     if size <= 1024 {
         return least_units(size);
@@ -232,9 +232,9 @@ impl ClassInfo {
         if size <= 512 && room - blocks * size < 512 { (room - 512) / size } else { blocks }
     }
 
-    /// Where the first block of a slab lies: spread over the slab's slack by the slab's place, so
-    /// that slabs do not all compete for the same cache sets, and so that the same place always has
-    /// its blocks in the same pages.
+    /// The offset of a slab's first block. It depends on the slab's address and is spread over the slab's slack,
+    /// so that slabs do not all compete for the same cache sets, and so that a slab at the same address always
+    /// has its blocks in the same pages.
     #[inline]
     pub const fn colour(&self, unit: Unit, units: usize, blocks: usize) -> usize {
         let slack = room_in(units) - blocks * self.size as usize;
@@ -259,7 +259,7 @@ pub const INFO_CONST: [ClassInfo; CLASSES] = {
 /// The table of classes.
 pub static INFO: [ClassInfo; CLASSES] = INFO_CONST;
 
-/// The bytes a request of `size` bytes really gets; `size` itself above `PTRDIFF_MAX`.
+/// The bytes that a request of `size` bytes actually gets; `size` itself above `PTRDIFF_MAX`.
 ///
 /// ```
 /// assert_eq!(allod_heap::good_size(1), 16);

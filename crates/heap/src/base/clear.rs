@@ -1,9 +1,9 @@
-//! Clearing blocks in the hardened build, without the C library's `memset`: that one may be the checked one of
-//! `liballod-hardened.so`, which refuses to touch a block that is not in use.
+//! Clearing blocks in the hardened build without calling `memset`, which may be the checked one of
+//! `liballod-hardened.so`: that refuses to touch a block that is not in use.
 
 use core::arch::asm;
 
-/// From this many bytes on the processor's own way of storing many bytes is the fastest.
+/// From this many bytes on, the processor's string store (`rep stos`) is the fastest.
 #[cfg(target_arch = "x86_64")]
 const LONG: usize = 512;
 

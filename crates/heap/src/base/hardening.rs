@@ -21,7 +21,7 @@ mod numbers {
     pub const GUARD: usize = 4096;
     /// True when a block's size is what was asked for, not what its class has.
     pub const EXACT: bool = true;
-    /// True where a share of all blocks may be guarded as samples: not here, where all blocks are watched.
+    /// True where a share of all blocks may be guarded as samples: not here, where all blocks are checked.
     pub const SAMPLES: bool = false;
 }
 

@@ -1,5 +1,5 @@
-//! Run-time switches for experiments (feature `knobs`): `ALLOD_BAND_B4=0` takes the front caches of
-//! a band away, so that its blocks go the slower slab path. Without the feature none exist.
+//! Run-time switches for experiments (feature `knobs`): `ALLOD_BAND_B4=0` takes away the front caches of
+//! a band, so that its blocks take the slower path through the slabs. Without the feature there are none.
 
 #[cfg(feature = "knobs")]
 mod on {

@@ -1,12 +1,12 @@
-//! The few numbers that fix how addresses are cut up.
+//! The few constants that define how the address space is divided.
 
 use core::ops::{Add, Sub};
 
-/// log2 of the unit, the grain of the span map.
+/// log2 of the unit, the granularity of the span map.
 pub const UNIT_SHIFT: u32 = 16;
 /// The unit: every span is a whole number of these 64 KiB pieces and starts on one.
 pub const UNIT: usize = 1 << UNIT_SHIFT;
-/// log2 of the address space the heap may ever manage (16 TiB).
+/// log2 of the most address space that the heap can manage (16 TiB).
 pub const WINDOW_SHIFT: u32 = 44;
 /// log2 of the address space that is reserved at a time where nothing limits it (1 TiB).
 pub const RESERVE_SHIFT: u32 = 40;
@@ -17,10 +17,10 @@ pub const MAP_BYTES: usize = (1 << (WINDOW_SHIFT - UNIT_SHIFT)) * 8;
 pub const MAX_SIZE: usize = isize::MAX as usize;
 /// Alignment of every block, `alignof(max_align_t)` on all supported machines.
 pub const MIN_ALIGN: usize = 16;
-/// Units in a huge page, 2 MiB: the grain in which free runs are given back.
+/// Units in a huge page, 2 MiB: the granularity at which free runs are given back.
 pub const PIECE: usize = 32;
 
-/// The number of a unit. 0, [`Unit::NONE`], is no unit that a span starts at.
+/// The number of a unit. No span starts at unit 0, so 0 is [`Unit::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Unit(u32);

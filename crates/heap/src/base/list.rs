@@ -6,7 +6,7 @@
 //!   prev = 0└────┘ ◀─ prev └────┘ ◀─ prev └────┘ ◀─ last
 //! ```
 //! A span is in several lists at once by having several [`Links`]; a list's type says which of them it
-//! uses ([`Linked`]). 0 stands for none, for no span starts at unit 0.
+//! uses ([`Linked`]). 0 stands for "none", because no span starts at unit 0.
 
 use crate::base::layout::Unit;
 use core::marker::PhantomData;
@@ -58,7 +58,7 @@ impl<L: Linked> List<L> {
         self.first.is_none()
     }
 
-    /// The member behind one; [`Unit::NONE`] behind the last.
+    /// The member after one; [`Unit::NONE`] after the last.
     ///
     /// # Safety
     /// `member` is in a list of this type that the caller holds.
@@ -98,7 +98,7 @@ impl<L: Linked> List<L> {
         unsafe { self.insert(self.last, member, Unit::NONE) };
     }
 
-    /// Adds a member behind another.
+    /// Adds a member after another.
     ///
     /// # Safety
     /// As for [`push_front`](List::push_front); `place` is in the list.
@@ -127,7 +127,7 @@ impl<L: Linked> List<L> {
         }
     }
 
-    /// Puts one span in the place of another.
+    /// Replaces one span by another.
     ///
     /// # Safety
     /// `old` is in this list; `new` is `old`, or as for [`push_front`](List::push_front).
@@ -142,7 +142,7 @@ impl<L: Linked> List<L> {
 
     #[inline]
     unsafe fn insert(&mut self, prev: Unit, member: Unit, next: Unit) {
-        // SAFETY: the caller names a member and its neighbours to be.
+        // SAFETY: the caller names a member and its new neighbours.
         unsafe {
             *L::links(member) = Links { prev, next };
             match prev {

@@ -1,6 +1,6 @@
-//! The ground: numbers that fix how memory is cut up, size classes, settings, and the one list.
+//! The base: constants that define how memory is divided, size classes, settings, and the one list.
 //!
-//! May use: nothing of the heap. Keeps no memory and no state but the settings.
+//! May use: nothing of the heap. Keeps no memory, and no state except the settings.
 //!
 //! | file | keeps |
 //! | --- | --- |
@@ -12,7 +12,7 @@
 //! | `secret` | in the hardened build, keys and random numbers |
 //! | `chance` | random numbers, and how long to wait for a sample |
 //! | `settings`, `knobs` | what the environment says |
-//! | `sync` | what the protocols between threads are made of, for loom to replace |
+//! | `sync` | atomics and statics of the protocols between threads, which loom replaces |
 
 pub mod chance;
 pub mod class;

@@ -30,9 +30,9 @@ pub struct Setting {
 enum Form {
     /// As a number.
     Number,
-    /// As a share, 1/5000, which stands for 5000; or 0.
+    /// As a share such as 1/5000, stored as 5000; or 0.
     Share,
-    /// As words, which are kept apart.
+    /// As text, which is stored separately.
     Words,
 }
 
@@ -58,7 +58,7 @@ impl Setting {
         Setting { name, values, default: 0, max: 0, help, form: Form::Words, value }
     }
 
-    /// The value that a text stands for; `None` where the setting does not take it.
+    /// Parses a value; `None` if the setting does not take it.
     fn parse(&self, text: &str) -> Option<u32> {
         let number = match self.form {
             Form::Words => return keep_words(text),
@@ -84,7 +84,7 @@ impl Setting {
 /// Report at exit.
 pub static STATS: Setting =
     Setting::new("ALLOD_STATS", "0 or 1", 0, 1, "print a report of the heap on stderr at exit");
-/// The process that is to report.
+/// The one process that reports.
 pub static STATS_PROCESS: Setting = Setting::new(
     "ALLOD_STATS_PROCESS",
     "the number of a process, or 0",
@@ -127,7 +127,7 @@ pub static LIVE: Setting = Setting::new(
     "have the helper thread there from the start, so that `allod top` can watch a program that holds \
      less than 16 MiB, too",
 );
-/// Words about start and purging.
+/// Messages about start and purging.
 pub static VERBOSE: Setting =
     Setting::new("ALLOD_VERBOSE", "0 or 1", 0, 1, "say on stderr that the heap is in use, and how");
 /// Whether misuse ends the process.
@@ -139,7 +139,7 @@ pub static ABORT: Setting = Setting::new(
     "end the process when a pointer is freed that cannot be; with 0 report it, ignore it and go on",
 );
 
-/// Of how many blocks one is guarded.
+/// One in this many blocks is guarded.
 pub static GUARD: Setting = Setting::share(
     "ALLOD_GUARD",
     "a share such as 1/5000, or 0",
@@ -154,7 +154,7 @@ pub static PROFILE: Setting = Setting::words(
     "write a heap profile in pprof's format at exit, with one sample in so many bytes on average; %p in the file's \
      name stands for the process's number",
 );
-/// The process that is to be profiled.
+/// The one process that is profiled.
 pub static PROFILE_PROCESS: Setting = Setting::new(
     "ALLOD_PROFILE_PROCESS",
     "the number of a process, or 0",
@@ -163,7 +163,7 @@ pub static PROFILE_PROCESS: Setting = Setting::new(
     "with `ALLOD_PROFILE`, the one process that is profiled; with 0 all are that have the setting",
 );
 
-/// The words of [`PROFILE`], ending in a zero byte.
+/// The text of [`PROFILE`], ending in a zero byte.
 static WORDS: [AtomicU8; 1024] = [const { AtomicU8::new(0) }; 1024];
 
 fn keep_words(text: &str) -> Option<u32> {
@@ -174,7 +174,7 @@ fn keep_words(text: &str) -> Option<u32> {
     })
 }
 
-/// What [`PROFILE`] says; empty where it is not set. The settings have been read, and do not change.
+/// The value of [`PROFILE`]; empty where it is not set. The settings have been read by now, and do not change.
 pub fn profile() -> &'static str {
     if !PROFILE.on() {
         return "";

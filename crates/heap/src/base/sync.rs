@@ -1,5 +1,5 @@
-//! What the protocols between threads are made of. `crates/models` puts loom's parts in their place
-//! and explores the files that its `lib.rs` lists in every interleaving.
+//! The atomics and statics of the protocols between threads. `crates/models` replaces them by loom's
+//! and checks the files that its `lib.rs` lists in every interleaving.
 
 pub use allod_os::barrier::light_barrier;
 pub use allod_os::futex::{futex_wait, futex_wait_word, futex_wake, futex_wake_word};
@@ -12,7 +12,7 @@ macro_rules! const_fn {
     ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis const fn $($rest)* };
 }
 
-/// A static of which each process has its own, as a fork copies it; loom's are made anew for each run.
+/// A static that a fork copies, so each process has its own; loom creates it afresh for each run.
 macro_rules! process_wide {
     ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = $value:expr;) => {
         $(#[$meta])* $vis static $name: $type = $value;

@@ -88,7 +88,7 @@ impl Heap {
     }
 }
 
-/// Takes a heap's lock once the purger has nothing of it in its hands.
+/// Takes a heap's lock once the purger has borrowed nothing from it.
 ///
 /// # Safety
 /// `h` is a heap.

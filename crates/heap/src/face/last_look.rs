@@ -1,6 +1,6 @@
-//! The last look, when the process ends: blocks that wait in the front caches of the thread that ends it, and those
-//! that it has not sent to their owners yet, go back to their slabs, which know the blocks that were freed twice,
-//! and the pointers that are none.
+//! The last look, when the process ends: blocks in the front caches of the thread that ends it, and those
+//! that it has not yet sent to their owners, go back to their slabs, which detect double frees
+//! and invalid pointers.
 
 use crate::heap::heap::Heap;
 use crate::heap::slot::own;

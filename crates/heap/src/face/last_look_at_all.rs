@@ -1,7 +1,7 @@
 //! The last look, when the process ends, in the hardened build: at the canaries of all blocks that are in use, and
 //! at the blocks that are not, which must read as zero.
 //!
-//! Other threads may still run, and free what is looked at: what seems wrong is looked at again, and believed when
+//! Other threads may still run, and free what is being checked: what seems wrong is checked again, and reported only if
 //! the table of blocks has not changed meanwhile.
 
 use crate::base::class::Class;
@@ -14,9 +14,9 @@ use crate::map::span_map::MAP;
 use crate::paths::calls::{is_untouched, live_at};
 use core::sync::atomic::{Ordering::Acquire, fence};
 
-/// Blocks that are looked at,
+/// The most blocks that are checked,
 const MOST_BLOCKS: usize = 1 << 20;
-/// and bytes of free ones.
+/// and the most bytes of free ones.
 const MOST_BYTES: usize = 64 << 20;
 
 struct Look {
@@ -41,7 +41,7 @@ pub fn look() {
             }
         }
     });
-    // A large block may vanish while it is looked at, if there is anybody else.
+    // A large block may vanish while it is checked, if there are other threads.
     if threads <= 1 {
         at_large_blocks();
     }

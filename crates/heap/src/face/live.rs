@@ -1,8 +1,8 @@
 //! Filling the page of live counters: the process's side of [`page`](super::page).
 //!
-//! All of it happens in the helper thread, between two turns of giving memory back. While nobody watches
-//! it asks the system twice a second, at most, whether there is a file of that name. No descriptor stays
-//! open, nothing is allocated, and no lock is held but each heap's for the moment that statistics take.
+//! All of it happens in the helper thread, between two turns of giving memory back. While nobody watches,
+//! it checks at most twice a second whether there is a file of that name. No descriptor stays
+//! open, nothing is allocated, and the only lock held is each heap's, briefly, for its statistics.
 //! A forked child has neither the mapping nor the helper; it answers under its own number.
 
 use crate::base::class::Class;
@@ -19,12 +19,12 @@ use core::sync::atomic::{
     AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence,
 };
 
-/// How often the helper looks whether there is a page, in milliseconds.
+/// How often the helper checks whether there is a page, in milliseconds.
 const LOOK_EVERY: u32 = 500;
-/// How long the watcher's beat may stay the same before the page is forgotten.
+/// How long the watcher's beat may stay the same before the page is dropped.
 const LEFT_AFTER: u32 = 3000;
 
-/// What the helper knows of the page.
+/// What the helper knows about the page.
 struct Live {
     /// When it last looked for a file.
     looked_at: u32,
@@ -37,7 +37,7 @@ struct Watched {
     /// The process that mapped it.
     process: u32,
     beat: u64,
-    /// When the beat was last another one.
+    /// When the beat last changed.
     beaten_at: u32,
     filled_at: u32,
 }
@@ -50,7 +50,7 @@ unsafe impl Sync for HelpersOwn {}
 static LIVE: HelpersOwn = HelpersOwn(UnsafeCell::new(Live { looked_at: 0, watched: None }));
 static OBSERVER: Observer = Observer(look);
 
-/// Has the helper look for watchers. A program with rights that its caller does not have is not watched.
+/// Makes the helper look for watchers. A program with more rights than its caller is not watched.
 pub(crate) fn prepare() {
     if !env::is_privileged() {
         observer::set(&OBSERVER);
@@ -83,7 +83,7 @@ impl Live {
         true
     }
 
-    /// Maps the file that there is, unless it is the one that is mapped.
+    /// Maps the file, unless it is the one already mapped.
     fn find(&mut self, now: u32, process: u32) {
         let name = page::name(process);
         let Some(file) = shared::file_number(name.path()) else { return };
@@ -99,7 +99,7 @@ impl Live {
         }
         self.watched = Some(page);
         if !is_page {
-            // Not written yet, perhaps; the next look will tell.
+            // Perhaps not written yet; the next check will tell.
             self.forget();
         }
     }
@@ -129,7 +129,7 @@ impl Watched {
         now.wrapping_sub(self.beaten_at) >= LEFT_AFTER
     }
 
-    /// Removes the file, whose watcher did not, and tells the watcher should it come back.
+    /// Removes the file, because its watcher did not, and leaves word for the watcher in case it comes back.
     fn leave(&self) {
         let name = page::name(self.process);
         if shared::file_number(name.path()) == Some(self.mapping.file) {

@@ -11,7 +11,7 @@
 //! | `json` | the state for programs |
 //! | `page` | the page of live counters |
 //! | `live` | finding that page and filling it, while somebody watches |
-//! | `last_look` | what is looked at when the process ends |
+//! | `last_look` | what is checked when the process ends |
 //! | `sampling` | samples: guarded blocks, heap profiles |
 //! | `process` | load, exit, and system calls that concern the whole process |
 

@@ -1,5 +1,5 @@
-//! The page of live counters: a small file that whoever wants to watch a process makes, and the process
-//! fills some ten times a second for as long as it is watched.
+//! The page of live counters: a small file that a watcher creates, and that the watched process
+//! fills about ten times a second for as long as it is watched.
 //!
 //! ```text
 //!   word 0   1        2     3      4         5        6 …
@@ -8,22 +8,22 @@
 //!   └───────┴────────┴─────┴──────┴─────────┴────────┴───────────────────────────────┘
 //!     the watcher's          the process's
 //! ```
-//! All words have 64 bits in the machine's order. The watcher makes the file under the name that [`name`]
-//! gives, with rights for the process's user alone; it writes magic and version, and another number into
-//! `beat` at least once a second. The process writes its own version into `answered`. Where the two agree,
-//! it makes `written` odd, writes the counters, and makes it even: who reads the same even number before and
-//! after the counters has read them whole. When `beat` has not changed for a few seconds, the process
-//! removes the file, writes 1 into `left` and forgets the page.
+//! All words have 64 bits in the machine's byte order. The watcher creates the file under the name that [`name`]
+//! gives, accessible to the process's user only; it writes magic and version, and a new number into
+//! `beat` at least once a second. The process writes its own version into `answered`. If the two agree,
+//! it makes `written` odd, writes the counters, and makes it even: a reader that sees the same even number before and
+//! after the counters has read a consistent state. When `beat` has not changed for a few seconds, the process
+//! removes the file, writes 1 into `left` and drops the page.
 //!
 //! The first six words have the same meaning in all versions.
 
 use core::ffi::CStr;
 
-/// What the first word holds.
+/// The value of the first word.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"allodtop");
 /// The version of the counters. Another one for every change of [`Counters`].
 pub const VERSION: u64 = 1;
-/// The place of each word before the counters, and of the counters' first.
+/// The index of each word before the counters, and of the first counter.
 pub mod word {
     /// [`MAGIC`](super::MAGIC).
     pub const MAGIC: usize = 0;
@@ -48,20 +48,20 @@ pub const BYTES: usize = (word::COUNTERS + COUNTER_WORDS) * 8;
 pub const FOLDER: &str = "/dev/shm";
 /// Bands of small blocks, B0 to B7, and one for medium blocks.
 pub const BANDS: usize = 9;
-/// Heaps that there is room for; the ones with the most memory where there are more.
+/// Heaps that there is room for; if there are more, the ones with the most memory.
 pub const HEAPS: usize = 64;
 
 /// The state of a process's memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counters {
-    /// When this was taken, in microseconds on the clock that never goes back.
+    /// When this was taken, in microseconds on the monotonic clock.
     pub taken_us: u64,
     /// Sums for the process.
     pub totals: Totals,
     /// By size of block: B0 to B7, then medium blocks.
     pub bands: [Band; BANDS],
-    /// Heaps in use, of which as many are below as there is room for.
+    /// Number of heaps in use; as many as there is room for are listed below.
     pub heap_count: u64,
     /// Heaps, those with the most memory first; the rest is zero.
     pub heaps: [HeapRow; HEAPS],
@@ -160,7 +160,7 @@ pub struct HeapRow {
 }
 
 impl HeapRow {
-    /// Bytes that the heap has of the process's memory, used and not.
+    /// Bytes of the process's memory that the heap holds, used and unused.
     pub fn held_bytes(&self) -> u64 {
         self.used_bytes + self.cached_bytes + self.free_bytes + self.near_bytes
     }

@@ -1,4 +1,4 @@
-//! What happens to the whole process: load, fork, exit, and system calls that the heap must know of.
+//! Events of the whole process: load, fork, exit, and system calls that the heap must know about.
 
 use crate::base::settings;
 use crate::face::{last_look, live, report};
@@ -22,22 +22,22 @@ extern "C" fn on_load() {
     asked::start();
 }
 
-/// Registers the heap's fork handlers and thread-exit hook, unless an earlier allocation has. Who registers
-/// fork handlers later has them run before these, and may take locks in them whose holders allocate.
+/// Registers the heap's fork handlers and thread-exit hook, unless an earlier allocation has. Fork handlers that are
+/// registered later run before these, and may take locks whose holders allocate.
 /// Thread-safe.
 pub fn prepare() {
     hooks::prepare();
 }
 
-/// Has a layer with locks of its own take part in all forks: they are taken before the heap's, and
-/// released after them. Again for the same one, it does nothing. Thread-safe.
+/// Makes a layer with locks of its own take part in all forks: its locks are taken before the heap's, and
+/// released after them. Calling it again for the same layer does nothing. Thread-safe.
 pub fn at_fork(layer: &'static AroundFork) {
     hooks::prepare();
     layers::join(layer);
 }
 
 /// Keeps the shared library that holds this code loaded for ever: the heap's hooks point into it, and
-/// cannot be taken back. For a library that a program may unload; does nothing in a program itself.
+/// cannot be unregistered. For a library that a program may unload; does nothing in a program itself.
 /// `liballod.so` is linked so that it stays.
 pub fn stay_loaded() {
     loader::stay_loaded(on_load);
@@ -53,8 +53,8 @@ pub fn is_interrupted() -> bool {
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = on_load;
 
-/// Writes the profile when `ALLOD_PROFILE` asks for it, prints the report when `ALLOD_STATS=1`, and looks for misuse
-/// that nobody has noticed.
+/// Writes the profile if `ALLOD_PROFILE` asks for it, prints the report if `ALLOD_STATS=1`, and looks for misuse
+/// that has gone unnoticed.
 extern "C" fn at_exit() {
     asked::at_end();
     report::at_end();
@@ -65,20 +65,20 @@ extern "C" fn at_exit() {
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
 
-/// Told that the process is about to end without running what is registered for its end (`_exit`):
+/// Call when the process is about to end without running its exit handlers (`_exit`):
 /// does what is done at exit.
 pub fn expect_end() {
     asked::at_end();
     report::at_end();
 }
 
-/// Makes a system call that a process with two threads may not make, such as `unshare`, without the
-/// helper thread. `again` says of the result that the kernel still saw two.
+/// Makes a system call that may fail in a process with two threads, such as `unshare`, without the
+/// helper thread. `again` says whether a result means that the kernel still saw two.
 pub fn without_helper<R>(call: impl Fn() -> R, again: impl Fn(&R) -> bool) -> R {
     policy::without_helper(call, again)
 }
 
-/// Told that a seccomp filter is about to be installed: the helper is not started any more.
+/// Call before a seccomp filter is installed: the helper is no longer started.
 pub fn expect_sandbox() {
     policy::expect_sandbox();
 }
@@ -98,13 +98,13 @@ pub fn with_locked_memory<R>(
     result
 }
 
-/// Told that the address space of the process is about to be limited (`setrlimit`): reserved addresses
-/// that are not in use are given up, for they would count.
+/// Call before the address space of the process is limited (`setrlimit`): reserved addresses
+/// that are not in use are given up, because they would count.
 pub fn expect_limited_addresses() {
     SOURCE.give_up_reservation();
 }
 
-/// Told that memory opened from now on need not be locked (`munlockall`).
+/// Call when memory opened from now on need not be locked (`munlockall`).
 pub fn expect_unlocked_memory() {
     SOURCE.lock_new_pages(false);
 }

@@ -74,25 +74,25 @@ static REPORT_TO: AtomicI32 = AtomicI32::new(2);
 /// The process that has reported already; a forked child has not.
 static REPORTED_BY: AtomicU32 = AtomicU32::new(0);
 
-/// True in a process that is to report at its end.
+/// True in a process that reports at its end.
 fn is_asked_for() -> bool {
     let one = settings::STATS_PROCESS.get();
     settings::STATS.on() && (one == 0 || one == io::pid())
 }
 
-/// Keeps a way to standard error for the report at exit, since many programs close theirs first.
+/// Keeps a copy of standard error for the report at exit, since many programs close theirs first.
 pub(crate) fn prepare() {
     if is_asked_for() {
         REPORT_TO.store(io::keep_stderr(), Relaxed);
     }
 }
 
-/// Prints the report at the end of a process that is asked for it, once. A child that shares its parent's
-/// memory (vfork) is no process of its own here.
+/// Prints the report, once, at the end of a process that was asked for it. A child that shares its parent's
+/// memory (vfork) does not count as a process of its own.
 pub(crate) fn at_end() {
     if is_asked_for() && policy::is_ours() && REPORTED_BY.swap(io::pid(), Relaxed) != io::pid() {
         let kept = REPORT_TO.load(Relaxed);
-        // A program that becomes a daemon closes all descriptors, and may open standard error anew.
+        // A program that becomes a daemon closes all descriptors, and may reopen standard error.
         let _ = print(&mut io::Fd::new(if io::is_open(kept) { kept } else { 2 }));
     }
 }

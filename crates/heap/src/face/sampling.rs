@@ -1,8 +1,8 @@
-//! Samples: blocks that are looked at more closely.
+//! Samples: blocks that are tracked individually.
 //!
 //! A **guarded** block lies on a page of its own, so that an access out of its bounds, or after it was freed,
-//! faults and is reported. Few blocks are, so that a program in production may have them always:
-//! docs/guarding.md. A **profile** knows from samples who asked for the memory that there is: docs/profiles.md.
+//! faults and is reported. Few blocks are guarded, so this can stay on in production:
+//! docs/guarding.md. A **profile** estimates from samples which functions hold the memory: docs/profiles.md.
 
 pub use crate::sample::trace::{Walk, walk_with};
 
@@ -13,8 +13,8 @@ use crate::profile::{dump, samples};
 use crate::sample::due;
 use core::ffi::CStr;
 
-/// Has one block of so many guarded from now on, in all threads; none with 0. False when there is no memory for
-/// guarded blocks, and in the hardened build: nothing has changed then. Blocks that are guarded stay so.
+/// Guards one in this many blocks from now on, in all threads; none with 0. False when there is no memory for
+/// guarded blocks, and in the hardened build: nothing has changed then. Blocks already guarded stay so.
 ///
 /// ```
 /// use allod_heap::sampling;
@@ -32,13 +32,13 @@ pub fn guard_one_in(blocks: u32) -> bool {
     blocks::set_rate(blocks)
 }
 
-/// Of how many blocks one is guarded; 0 for none.
+/// One in this many blocks is guarded; 0 for none.
 pub fn guarded_one_in() -> u32 {
     due::guarded_one_in()
 }
 
-/// Begins a heap profile with one sample in `every` bytes on average, in all threads; what an earlier one knew is
-/// forgotten. False when there is no memory for it, and in the hardened build: nothing has
+/// Begins a heap profile with one sample per `every` bytes on average, in all threads, and discards an earlier
+/// one. False when there is no memory for it, and in the hardened build: nothing has
 /// changed then.
 ///
 /// ```
@@ -55,13 +55,13 @@ pub fn profile_start(every: u64) -> bool {
     every > 0 && samples::start(every)
 }
 
-/// Writes the profile into a file, in pprof's format: what is live, and all that was allocated. The profile goes on.
-/// A refusal of the system's leaves what was written until then.
+/// Writes the profile to a file, in pprof's format: what is live, and all that was allocated. The profile goes on.
+/// If the system reports an error, what was written until then stays.
 pub fn profile_dump(file: &CStr) -> Result<(), Refusal> {
     dump::write(file)
 }
 
-/// Takes no more samples. What is known stays, and frees of samples are still seen.
+/// Takes no more samples. The data so far stay, and frees of samples are still seen.
 pub fn profile_stop() {
     samples::stop();
 }

@@ -11,7 +11,7 @@ use crate::source::{self, SOURCE};
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// What the span map knows of an address in a region's or frame's span.
+/// What the span map knows about an address in a region's or frame's span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpanInfo {
     /// Whose span it is.
@@ -118,9 +118,9 @@ pub fn owner(p: *const u8, kind: Kind) -> *mut () {
     }
 }
 
-/// What is known of an address inside a region's or frame's span; `None` for every other address.
+/// What the span map knows about an address inside a region's or frame's span; `None` for every other address.
 ///
-/// Thread-safe; the answer is only as stable as the span is.
+/// Thread-safe; the answer is valid only as long as the span is.
 pub fn lookup(p: *const u8) -> Option<SpanInfo> {
     let span = MAP.span_of_bin(MAP.bin_of(p)?)?;
     // SAFETY: records of entered spans are committed.

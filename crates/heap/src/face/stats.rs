@@ -123,7 +123,7 @@ pub fn snapshot() -> Stats {
     snapshot_of_each(|_| {})
 }
 
-/// Takes the state of the heap, and shows that of each single heap on the way.
+/// Takes the state of the heap, and passes on that of each single heap on the way.
 pub fn snapshot_of_each(mut show: impl FnMut(&HeapStats)) -> Stats {
     let mut s = Stats::of_source();
     for (class, c) in Class::all().zip(&mut s.classes) {
@@ -136,7 +136,7 @@ pub fn snapshot_of_each(mut show: impl FnMut(&HeapStats)) -> Stats {
         }
     });
     for c in &s.classes {
-        // Sums over moving heaps may fall short of each other for a moment.
+        // Sums over heaps that change meanwhile may not match for a moment.
         s.small_bytes += c.in_use.cast_signed().max(0) as usize * c.size;
         s.cached_bytes += c.cached * c.size;
     }
@@ -144,7 +144,7 @@ pub fn snapshot_of_each(mut show: impl FnMut(&HeapStats)) -> Stats {
 }
 
 impl Stats {
-    /// What is counted for the whole process.
+    /// The counters of the whole process.
     fn of_source() -> Stats {
         let from_source = &SOURCE.stats;
         let bytes = |kind: Kind| from_source.kind_units[kind as usize].load(Relaxed) << UNIT_SHIFT;
@@ -177,7 +177,7 @@ impl Stats {
         }
     }
 
-    /// Adds what one heap holds; `None` for one that holds nothing for anybody.
+    /// Adds what one heap holds; `None` for a heap that is not in use.
     unsafe fn add_heap(&mut self, h: *mut Heap) -> Option<HeapStats> {
         // SAFETY: the lock keeps slabs and slow counters still. The owner may push and pop
         // meanwhile; each `top` is one word, written whole.

@@ -2,8 +2,8 @@
 
 /// Bytes by which all front caches of a heap together may outgrow their first size.
 pub const GROWTH_BUDGET: usize = 8 << 20;
-/// Flushes in a row after which a front cache shrinks: its thread only frees, and what lies in the
-/// cache at the end keeps pages from going back.
+/// Flushes in a row after which a front cache shrinks: its thread only frees, and the blocks left in the
+/// cache keep pages from going back.
 const SHRINK_AFTER: u16 = 16;
 
 /// How the front cache of one class has been used.

@@ -1,4 +1,4 @@
-//! Sending `malloc` to [drawn blocks](super::drawn), and drawing them from the front caches.
+//! Redirecting `malloc` to [drawn blocks](super::drawn), and drawing them from the front caches.
 
 use crate::base::class::Class;
 use crate::heap::drawn::{Drawn, WANTED, follow};
@@ -6,7 +6,7 @@ use crate::heap::heap::{Heap, each_heap};
 use core::ptr;
 use core::sync::atomic::Ordering::SeqCst;
 
-/// Has samples taken for one more purpose, or no longer for one. Thread-safe; when it returns, all heaps follow.
+/// Turns sampling on or off for one purpose. Thread-safe; when it returns, all heaps have switched.
 pub fn switch(purpose: u32, on: bool) {
     match on {
         true => WANTED.fetch_or(purpose, SeqCst),
@@ -33,8 +33,8 @@ pub unsafe fn draw(h: *mut Heap, class: Class, count: usize) -> usize {
         let bin = Drawn::bin(Heap::drawn(h), class);
         let top = (*bin).top;
         ptr::copy_nonoverlapping(cache.entries().add(rest), top, count);
-        // Blocks that a signal handler or a fork finds in neither stack are lost, in both they are handed
-        // out twice.
+        // If a signal handler or a fork finds a block in neither stack, the block is lost; if in both, it is
+        // handed out twice.
         cache.set_len(rest);
         (*bin).top = top.add(count);
         count

@@ -1,17 +1,17 @@
-//! Blocks that `malloc` pops while samples are taken: a number of calls that is known beforehand.
+//! Blocks that `malloc` pops while samples are taken, so that the number of calls is known in advance.
 //!
 //! ```text
 //!             free ─▶ front cache ──┐ the slow path moves as many blocks as may
 //!                                   ▼ be handed out before the next sample is due
 //!             malloc ◀── drawn, a second stack for each small class
 //! ```
-//! Nobody could tell how often a front cache was popped, for `free` pushes onto the same stack. So while samples
+//! A front cache cannot tell how often it was popped, because `free` pushes onto the same stack. So while samples
 //! are taken, the heap's table sends `malloc` to a second stack, which is only popped: when it is empty, as many
-//! blocks have been handed out as were put there. The fast paths are the same instructions as ever. Frees go
-//! to the front cache, to which the span map leads them.
+//! blocks have been handed out as were put there. The fast paths are the same instructions as without sampling.
+//! Frees go to the front cache, to which the span map leads them.
 //!
-//! The blocks are the owner's as those of a front cache are: its thread's, or of whoever holds the lock when
-//! the heap has no thread.
+//! Drawn blocks have the same owner as those of a front cache: the heap's thread, or whoever holds the lock
+//! if the heap has no thread.
 
 use crate::base::chance::Random;
 use crate::base::class::{CLASSES, Class, SMALL_LIMIT};
@@ -19,15 +19,15 @@ use crate::map::bin::Bin;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed, Ordering::SeqCst, fence};
 
-/// Classes that `malloc` finds by the table.
+/// Classes that `malloc` finds through the table.
 const SMALL_CLASSES: usize = Class::of(SMALL_LIMIT).index() + 1;
-/// Blocks of a class that are drawn at once, at most,
+/// The most blocks of a class that are drawn at once,
 const MOST: usize = 64;
-/// and their bytes: what was freed last is used again first, which matters less for fewer blocks.
+/// and the most bytes: drawing blocks disturbs their reuse in last-freed-first order, less so with fewer blocks.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// Blocks that are about to be handed out, and when samples are due. Zero bytes are an empty one, but for
-/// [`prepare`](Drawn::prepare).
+/// Blocks that are about to be handed out, and when samples are due. All zero bytes: empty, except for what
+/// [`prepare`](Drawn::prepare) does.
 #[repr(C, align(64))]
 pub struct Drawn {
     bins: [Bin; SMALL_CLASSES],
@@ -48,7 +48,7 @@ pub struct Due {
     pub profiled: [u32; CLASSES],
 }
 
-/// What samples are taken for, a bit each.
+/// The purposes for which samples are taken, one bit each.
 pub(super) static WANTED: AtomicU32 = AtomicU32::new(0);
 
 /// True while samples are taken.
@@ -57,8 +57,8 @@ pub fn is_on() -> bool {
     WANTED.load(Relaxed) != 0
 }
 
-/// Does for heaps what is wanted until that is no longer changed: of two threads that do it at once, the last
-/// to finish does it right. `send` sends `malloc` to the drawn blocks, or back.
+/// Applies the wanted state to heaps until it no longer changes: if two threads do this at once, the last
+/// to finish leaves the right state. `send` redirects `malloc` to the drawn blocks, or back.
 pub(super) fn follow(send: impl Fn(bool)) {
     loop {
         fence(SeqCst);
@@ -75,7 +75,7 @@ impl Drawn {
     /// Bytes of the bins, which come first.
     pub const BINS: usize = size_of::<[Bin; SMALL_CLASSES]>();
 
-    /// That of a heap that is never written to.
+    /// The drawn blocks of a heap that is never written to.
     pub const fn none() -> Drawn {
         Drawn {
             bins: [const { Bin::none() }; SMALL_CLASSES],

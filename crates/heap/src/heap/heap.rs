@@ -30,17 +30,17 @@ use core::sync::atomic::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Standing {
-    /// About to be a thread's, new or adopted.
+    /// About to become a thread's, new or adopted.
     Born = 0,
     /// A living thread's.
     Attached = 5,
     /// Its thread has ended; the next new thread takes it over.
     Orphan = 1,
-    /// A first-class heap: everybody, with the lock held.
+    /// A first-class heap: anybody may use it, with the lock held.
     Shared = 2,
     /// A destroyed first-class heap, waiting to be used again.
     Retired = 3,
-    /// Of a thread that a fork left behind in the middle of a change: nobody's, for ever.
+    /// The heap of a thread that a fork left behind in the middle of a change: never used again.
     Lost = 4,
 }
 
@@ -61,13 +61,13 @@ pub struct Heap {
     pub drawn: Drawn,
 }
 
-/// What is not for the fast path.
+/// Everything that the fast path does not touch.
 #[repr(C, align(64))]
 pub struct Guarded {
     /// Guards `inside`, and the bins too while no thread holds them.
     pub(super) lock: Lock,
     standing: AtomicU32,
-    /// The number of the thread that it is, or was last, the own heap of.
+    /// The number of the thread that owns the heap, or owned it last.
     thread_number: AtomicU32,
     /// Parcels of blocks that other threads freed.
     pub(super) inbox: Inbox,
@@ -80,7 +80,7 @@ pub struct Guarded {
     pub(super) outgoing: UnsafeCell<Outgoing<Heap>>,
     /// Empty parcels for more of them. Owner only, without the lock.
     spares: UnsafeCell<Spares>,
-    /// Blocks that this thread freed, and that wait. Owner only, without the lock.
+    /// Blocks that this thread freed and that are in quarantine. Owner only, without the lock.
     pub(super) quarantine: UnsafeCell<Quarantine>,
     /// Next in the list of all heaps ever made; never changes once set.
     next: AtomicPtr<Heap>,
@@ -125,8 +125,8 @@ pub static STIRRED: Stirred<Heap> = Stirred::new();
 static IDS: AtomicUsize = AtomicUsize::new(1);
 
 impl Heap {
-    /// A heap with no memory, whose every fast path leads to the slow path at once. It is what a
-    /// thread's slot holds before its first allocation and after its last.
+    /// A heap without memory, whose fast paths all lead straight to the slow path. A thread's slot holds
+    /// it before the thread's first allocation and after its last.
     pub const fn nothing(bottom: *const SharedWord) -> Heap {
         let mut bins = [const { BinGroup::new() }; size_of::<Bins>() / size_of::<BinGroup>()];
         // The table sends every request to the first bin, so only that one needs a bottom.
@@ -154,7 +154,7 @@ impl Heap {
         }
     }
 
-    /// Makes a heap in a span of its own, with that standing. Null when memory is out.
+    /// Makes a heap in a span of its own, with the given standing. Null when memory is out.
     pub fn create(standing: Standing) -> *mut Heap {
         let bytes = size_of::<Heap>() + STACKS.words * 8;
         let Some((start, clean)) = source::internal(bytes) else { return ptr::null_mut() };
@@ -181,7 +181,7 @@ impl Heap {
         heap
     }
 
-    /// Writes what is not zero in a new heap.
+    /// Writes the fields of a new heap that are not zero.
     ///
     /// # Safety
     /// `h` is new and zeroed.
@@ -209,15 +209,15 @@ impl Heap {
         h.wrapping_byte_add(DRAWN).cast()
     }
 
-    /// Sends `malloc` to the drawn blocks, or back to the front caches. Any thread may: each entry of the table
-    /// is one word, and each way leads to a stack of the heap's.
+    /// Redirects `malloc` to the drawn blocks, or back to the front caches. Any thread may call it: each entry of the
+    /// table is one word, and either value leads to one of the heap's stacks.
     ///
     /// # Safety
     /// `h` is a heap.
     pub unsafe fn send_malloc(h: *mut Heap, to_drawn: bool) {
         for i in 0..SMALL_ENTRIES {
             let class = Class::of(i * 16);
-            // Blocks of no bytes are never drawn.
+            // Blocks of size 0 are never drawn.
             let drawn = to_drawn && Drawn::most(class) > 0;
             let to = if drawn { DRAWN + Drawn::offset(class) } else { bin_offset(class) };
             // SAFETY: heaps are never freed.
@@ -254,8 +254,8 @@ impl Heap {
         unsafe { Cache::new(Heap::bin(h, class)) }
     }
 
-    /// In a forked child whose thread was interrupted with the heap's lock held: has blocks that a thread
-    /// which the child does not have has borrowed come back with the next look at the heap's pages.
+    /// In a forked child whose thread was interrupted with the heap's lock held: sees to it that blocks borrowed by a
+    /// thread that no longer exists come back when the heap's pages are looked at next.
     ///
     /// # Safety
     /// `h` is a heap, in such a child.
@@ -274,7 +274,7 @@ impl Heap {
         unsafe { &mut *(*h).guarded.outgoing.get() }
     }
 
-    /// True while a heap's thread has collected what is not sent.
+    /// True while a heap's thread has collected blocks that are not sent.
     ///
     /// # Safety
     /// `h` is a heap.
@@ -321,8 +321,8 @@ impl Heap {
         }
     }
 
-    /// Changes who may use the heap. With the lock held, or that of the list which it enters or leaves, or
-    /// before anybody else knows the heap.
+    /// Changes who may use the heap. Called with the heap's lock held, or the lock of the list that the heap enters or
+    /// leaves, or before anybody else knows the heap.
     pub fn set_standing(&self, s: Standing) {
         self.guarded.standing.store(s as u32, Relaxed);
     }
@@ -339,17 +339,17 @@ impl Heap {
         self.bins[0].holders[0].thread.load(Relaxed)
     }
 
-    /// The number by which the system knows the thread whose own the heap is, or was last.
+    /// The system's number for the thread that owns the heap, or owned it last.
     pub fn thread_number(&self) -> u32 {
         self.guarded.thread_number.load(Relaxed)
     }
 
-    /// Notes that number; by the thread itself.
+    /// Notes that number; called by the thread itself.
     pub fn set_thread_number(&self, number: u32) {
         self.guarded.thread_number.store(number, Relaxed);
     }
 
-    /// A number for the heap that no other has; from 1 on, in the order in which they were made.
+    /// The heap's unique number, counted from 1 in order of creation.
     pub fn id(&self) -> u32 {
         self.id
     }
@@ -377,7 +377,7 @@ impl Marked for Heap {
     }
 }
 
-/// A word that many threads read and nobody writes: the bottom of the stack of nobody's heap.
+/// A word that many threads read and nobody writes: the stack bottom of the heap that nobody owns.
 #[repr(transparent)]
 pub struct SharedWord(pub usize);
 

@@ -17,7 +17,7 @@ pub struct Inside {
     pub budget: usize,
     /// Since when the heap has been an orphan with its front caches full; 0 when it is not.
     pub left_at: u32,
-    /// Slabs made when the last turn of purging came by.
+    /// Slabs made up to the last turn of purging.
     pub made_before: u64,
     /// When a turn last found that there were more.
     pub made_at: u32,
@@ -28,7 +28,7 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// A heap's that has no memory, and no room in its front caches.
+    /// For a heap without memory and without room in its front caches.
     pub const fn new() -> Inside {
         Inside {
             slabs: Slabs::new(),

@@ -1,4 +1,4 @@
-//! A heap whose lock is held: the value that stands for it, and blocks that go back to their slabs.
+//! A heap whose lock is held, as a value; and returning blocks to their slabs.
 
 use crate::base::class::Class;
 use crate::heap::drawn::Drawn;
@@ -15,7 +15,7 @@ use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 /// A heap whose lock is held. Dropping it releases the lock, and then reports misuse that was found.
 pub struct LockedHeap<'a> {
     heap: *mut Heap,
-    // Dropped before what is reported: in the order of declaration.
+    // Fields are dropped in the order of declaration: the lock before the report.
     _held: Held<'a>,
     found: Found,
 }
@@ -46,7 +46,7 @@ impl Heap {
                 return Some(locked);
             }
             if (*h).standing() == Standing::Lost {
-                // Whoever holds the lock does not exist in this process.
+                // The holder of the lock does not exist in this process.
                 return None;
             }
             let held = (*h).guarded.lock.enter()?;
@@ -86,7 +86,7 @@ impl LockedHeap<'_> {
         Owner { heap: self.heap.cast(), bin: |heap, class| Heap::bin(heap.cast(), class) }
     }
 
-    /// Has the purger look at the heap in its next turn.
+    /// Asks the purger to look at the heap in its next turn.
     #[inline]
     pub fn stir(&self) {
         // SAFETY: heaps are never freed.
@@ -111,7 +111,7 @@ impl LockedHeap<'_> {
         unsafe { self.put_back(blocks) };
     }
 
-    /// [`give`](LockedHeap::give) where the purger knows already that it has to look at the heap.
+    /// [`give`](LockedHeap::give) for callers that have told the purger already to look at the heap.
     ///
     /// # Safety
     /// As for `give`.
@@ -123,8 +123,8 @@ impl LockedHeap<'_> {
         self.note(fault);
     }
 
-    /// The front cache of this heap that a block belongs into; `None` when the span map names
-    /// another heap's by now, or none.
+    /// The front cache of this heap that a block belongs to; `None` when the span map by now names
+    /// another heap's, or none.
     pub(super) unsafe fn cache_for(&self, p: *mut u8) -> Option<Cache> {
         let bin: *mut Bin = MAP.bin_of(p)?;
         let own = MAP.is_front_cache(bin) && heap_and_class(bin).0 == self.heap as usize;
@@ -161,8 +161,8 @@ impl LockedHeap<'_> {
         }
     }
 
-    /// Gives up the slabs of all classes of which the program has no block: otherwise one that lies in a front
-    /// cache keeps a slab of many others.
+    /// Gives up the slabs of all classes of which the program has no block: otherwise a single block in a front
+    /// cache keeps a whole slab.
     ///
     /// # Safety
     /// The heap's bins are the caller's to change.
@@ -181,7 +181,7 @@ impl LockedHeap<'_> {
         }
     }
 
-    /// Forgets all blocks, for a heap whose slabs are gone.
+    /// Empties all front caches of a heap whose slabs are gone.
     ///
     /// # Safety
     /// The heap's bins are the caller's to change.

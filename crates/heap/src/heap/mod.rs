@@ -12,20 +12,20 @@
 //! ```
 //! The fast path touches `bins` and `table` only, without a lock: a thread's bins are its own.
 //! `outgoing` is the owner's, too. The rest is touched with the lock held, by the owner when a front
-//! cache runs empty or full, and by whoever purges or settles mail for an owner that sleeps. The lock
-//! held is a value, [`LockedHeap`](locked::LockedHeap); what needs the lock is a method of it.
+//! cache runs empty or full, and by whoever purges or unpacks mail for a sleeping owner. The held lock
+//! is a value, [`LockedHeap`](locked::LockedHeap); what needs the lock is a method of it.
 //!
 //! | file | keeps |
 //! | --- | --- |
 //! | `caches` | how the front caches have been used |
-//! | `quarantine`, `held` | in the hardened build, blocks that were freed and wait |
+//! | `quarantine`, `held` | in the hardened build, freed blocks that wait before they are used again |
 //! | `counters` | what is counted |
 //! | `drawn` | blocks that are handed out before the next sample is due |
 //! | `inside` | what the lock guards |
 //! | `heap` | the heap itself, and the list of all heaps |
 //! | `counting` | counting on the fast paths |
-//! | `drawing` | sending `malloc` to drawn blocks, and drawing them |
-//! | `locked` | the lock held |
+//! | `drawing` | redirecting `malloc` to drawn blocks, and drawing them |
+//! | `locked` | the held lock, as a value |
 //! | `unpack` | with the lock held: mail |
 //! | `resize` | with the lock held: how large the front caches are |
 //! | `refill` | with the lock held: front caches that ran empty or full |

@@ -1,9 +1,9 @@
-//! Sending a parcel to a heap that may have no thread any more.
+//! Sending a parcel to a heap that may no longer have a thread.
 
 use crate::heap::heap::{Heap, STIRRED, Standing};
 use crate::mail::parcel::Parcel;
 
-/// An inbox this deep is unpacked by a sender when its owner does not.
+/// An inbox this deep is unpacked by a sender if its owner does not do it.
 const DEEP_INBOX: u32 = 64;
 
 /// Leaves a parcel in a heap's inbox. When the heap has no thread, or its thread has not looked for

@@ -129,8 +129,8 @@ impl LockedHeap<'_> {
             let keep = len / if shrink { 4 } else { 2 };
             let n = len - keep;
             state.note_flushed(n);
-            // Empty meanwhile: a signal handler that interrupts this, in a forked child at least, must
-            // find no block here that is on its way.
+            // Empty meanwhile: a signal handler that interrupts this, in a forked child at least, must not
+            // find a block here that is being moved.
             cache.set_len(0);
             compiler_fence(SeqCst);
             self.give(core::slice::from_raw_parts(entries, n));

@@ -1,6 +1,6 @@
 //! How large the front caches are.
 //!
-//! A cache that runs full and empty in turn is too small and grows; one that only runs full belongs to
+//! A cache that alternately runs full and empty is too small and grows; one that only runs full belongs to
 //! a thread that only frees, and shrinks. All caches of a heap together may grow by a fixed budget.
 
 use crate::base::class::Class;
@@ -8,15 +8,15 @@ use crate::heap::caches::GROWTH_BUDGET;
 use crate::heap::heap::Heap;
 use crate::heap::locked::LockedHeap;
 
-/// Classes above this size do not shrink while
+/// Caches of classes above this size do not shrink while
 const MEDIUM: usize = 8 * 1024;
 /// all caches together have grown by this much at most: a program that takes many blocks and then frees
 /// them all, again and again, finds its caches as it needs them.
 const GROWN_FREELY: usize = 2 << 20;
 
 impl LockedHeap<'_> {
-    /// Adapts a class's front cache, which has run empty, to how it is used: refills and flushes in
-    /// turn mean that it is too small; refills alone mean that larger batches pay.
+    /// Adapts a class's front cache, which has run empty, to how it is used: alternating refills and flushes
+    /// mean that it is too small; refills alone mean that larger batches pay.
     ///
     /// # Safety
     /// The heap's bins are the caller's to change.
@@ -63,8 +63,8 @@ impl LockedHeap<'_> {
         }
     }
 
-    /// Takes half of a front cache's room away, if what it holds leaves room in the rest: a push
-    /// follows. It does not fall below a quarter of its first room.
+    /// Halves a front cache's room, if its entries leave room in the remaining half, because a push
+    /// follows. The room does not fall below a quarter of what it was at first.
     ///
     /// # Safety
     /// The heap's bins are the caller's to change.

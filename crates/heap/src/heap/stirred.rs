@@ -1,21 +1,21 @@
 //! Heaps in which something has changed since the purger last came by.
 //!
-//! A turn of purging looks at these only: the heaps of idle threads, and of threads that ended, cost it
+//! A turn of purging looks only at these: the heaps of idle threads, and of threads that ended, cost it
 //! nothing however many there are. A heap is in the list while its mark is set. The purger takes the
-//! whole list, and of each heap clears the mark before it looks; where something waits for its time, it
+//! whole list, and clears each heap's mark before it looks at the heap; if something there is not yet due, it
 //! puts the heap back.
 //!
-//! A thread that a signal interrupted here, and whose handler forks, goes on in the child with what it
-//! read before. There each heap is in a list begun anew, of the next **epoch**. Marks, links and the list
-//! itself carry their epoch, and are changed by exchanges that compare it: what was begun before the fork
+//! If a signal interrupts a thread here and the handler forks, the thread goes on in the child with what it
+//! read before. In the child each heap is in a new list, of the next **epoch**. Marks, links and the list
+//! itself carry their epoch and are changed by compare-and-swap on it: a step begun before the fork
 //! changes nothing after it.
 
 use crate::base::sync::{AtomicPtr, AtomicU32, Ordering, const_fn};
 use core::ptr;
 
-/// The bit of a mark that says that the heap is in the list. The epoch stands above it.
+/// The bit of a mark that says that the heap is in the list. The epoch is in the bits above it.
 const SET: u32 = 1;
-/// The mark of what has never been in a list, nor is to be put into one.
+/// The mark of a heap that has never been in a list, and is not to be put into one.
 const UNKNOWN: u32 = u32::MAX;
 
 /// A heap's place in the list.
@@ -26,7 +26,7 @@ pub struct Mark<T> {
     next: AtomicPtr<T>,
 }
 
-/// What has a mark, and is never freed.
+/// Something that has a mark and is never freed.
 pub trait Marked: Sized {
     /// Its mark.
     fn mark(&self) -> &Mark<Self>;
@@ -45,7 +45,7 @@ impl<T> Mark<T> {
 struct Tagged<T>(*mut T);
 
 impl<T> Tagged<T> {
-    /// Epochs that can be told apart.
+    /// The number of distinct epochs.
     const EPOCHS: usize = align_of::<T>();
 
     fn new(h: *mut T, epoch: u32) -> Tagged<T> {
@@ -77,10 +77,10 @@ impl<T: Marked> Stirred<T> {
         Tagged(self.0.load(Ordering::Relaxed))
     }
 
-    /// Has a new heap take part, when [`add_again`](Stirred::add_again) will find it after a fork.
+    /// Makes a new heap take part, once [`add_again`](Stirred::add_again) can find it after a fork.
     pub fn join(&self, h: &T) {
         let clear = self.first().epoch() << 1;
-        // A fork that came between has had it join.
+        // If a fork came in between, it has made the heap join.
         let _ = h.mark().set.compare_exchange(UNKNOWN, clear, Ordering::AcqRel, Ordering::Relaxed);
     }
 
@@ -96,14 +96,14 @@ impl<T: Marked> Stirred<T> {
     /// Notes a change that was made without the heap's lock.
     pub fn add_unlocked(&self, h: &T) {
         let mark = h.mark();
-        // Who makes a change and who looks for it both exchange the mark: so the look comes after the
+        // Whoever makes a change and whoever looks for it both exchange the mark: so either the look comes after the
         // change, or the mark is clear here.
         let was = mark.set.fetch_or(SET, Ordering::AcqRel);
         if was & SET != 0 {
             return;
         }
         let epoch = was >> 1;
-        // Each step fails when a fork has come between, which added the heap again.
+        // Each step fails if a fork came in between, which added the heap again.
         loop {
             let (first, link) = (self.first(), mark.next.load(Ordering::Relaxed));
             if first.epoch() != epoch || mark.set.load(Ordering::Relaxed) != was | SET {
@@ -154,7 +154,7 @@ pub struct Taken<T> {
 }
 
 impl<T: Marked> Taken<T> {
-    /// The heaps, not visited yet. For a thread that no signal interrupts.
+    /// The heaps not visited yet. For a thread that no signal interrupts.
     pub fn heaps(&self) -> impl Iterator<Item = *mut T> + use<T> {
         let mut next = self.next;
         core::iter::from_fn(move || {
@@ -228,7 +228,7 @@ mod tests {
             fork(&list, &things);
             assert_eq!(taken.inspect(|&thing| list.add(at(thing))).count(), 0);
             things.iter().for_each(|thing| list.add(thing));
-            // A ring would have no end.
+            // The list must not become a ring.
             assert_eq!(list.take_all().take(9).count(), 4, "{visited} visited before");
         }
     }

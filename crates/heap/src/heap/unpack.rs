@@ -8,7 +8,7 @@ use crate::mail::parcel::{POOL, Parcel};
 use crate::map::misuse::{Fault, Misuse};
 use core::ptr;
 
-// Whoever leaves a parcel has the purger look at the heap.
+// Whoever leaves a parcel tells the purger to look at the heap.
 impl LockedHeap<'_> {
     /// The next parcel that has arrived.
     fn next_parcel(&mut self) -> Option<*mut Parcel> {

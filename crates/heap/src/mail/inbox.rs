@@ -18,7 +18,7 @@ impl Inbox {
         }
     }
 
-    /// Leaves a parcel. Returns how many lie there now, roughly.
+    /// Leaves a parcel. Returns roughly how many are waiting there now.
     ///
     /// # Safety
     /// The parcel is the caller's and in no list; it is the taker's afterwards.
@@ -47,7 +47,7 @@ impl Inbox {
         }
     }
 
-    /// True when nothing lies there. A hint: parcels may arrive at any time.
+    /// True when no parcel is waiting. A hint: parcels may arrive at any time.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head.load(Ordering::Relaxed).is_null()

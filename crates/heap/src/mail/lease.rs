@@ -10,8 +10,8 @@
 //!  uses: even                        revoked: no
 //! ```
 //! Both write one word, then read the other's, so one of them at least sees the other (Dekker). The thread
-//! pays two plain stores and a load; the processor's order of them is the helper's to enforce, with
-//! `membarrier`, once in a turn.
+//! pays two plain stores and a load; the helper enforces their order in the processor, with
+//! `membarrier`, once per turn.
 
 use crate::base::sync::{AtomicU32, Ordering, const_fn, light_barrier};
 

@@ -2,8 +2,8 @@
 //!
 //! May use: `base`, `map`, `source`. Knows heaps by their addresses only.
 //!
-//! A thread that frees a block of another thread's puts the pointer into a **parcel** for that
-//! owner. A full parcel is pushed onto the owner's **inbox** with one atomic exchange; the owner
+//! A thread that frees another thread's block puts the pointer into a **parcel** for that
+//! owner. A full parcel is pushed onto the owner's **inbox** with one compare-and-swap; the owner
 //! takes all parcels out with one atomic when a front cache has run empty, and puts their blocks
 //! straight into its front caches.
 //!

@@ -1,12 +1,12 @@
-//! Parcels that a thread is filling, one for each of the heaps it has freed blocks of lately.
+//! Parcels that a thread is filling, one for each heap whose blocks it has recently freed.
 
 use crate::mail::parcel::{PARCEL, Parcel};
 use crate::mail::spares::Spares;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::Release, compiler_fence};
 
-/// Heaps for which a thread collects blocks at once. Heaps have ids in the order of their making, so
-/// those in use at a time share a slot only where there are more than these.
+/// The number of heaps for which a thread can collect blocks at once. Heap ids are consecutive, so
+/// heaps in use at the same time share a slot only if there are more of them than this.
 const SLOTS: usize = 256;
 /// A parcel is sent early when its blocks add up to this many bytes.
 const PARCEL_BYTES: usize = 256 * 1024;
@@ -19,7 +19,7 @@ pub struct Sending<T> {
     pub parcel: *mut Parcel,
 }
 
-/// What became of a block that is to be collected.
+/// The result of collecting a block.
 pub enum Added<T> {
     /// It is in a parcel with others.
     More,
@@ -36,7 +36,7 @@ struct Slot<T> {
     parcel: *mut Parcel,
 }
 
-/// What a thread collects for others. Zero bytes are nothing collected. Touched by
+/// What a thread collects for others. All zero bytes: nothing collected. Touched only by
 /// whoever has the lease.
 pub struct Outgoing<T> {
     slots: [Slot<T>; SLOTS],
@@ -118,7 +118,7 @@ impl<T> Outgoing<T> {
         }
     }
 
-    /// The next parcel that is not full yet; none when all have been sent.
+    /// The next parcel that is not full yet; `None` when all have been sent.
     pub fn take_any(&mut self) -> Option<Sending<T>> {
         let slot = self.slots.iter_mut().find(|slot| !slot.parcel.is_null())?;
         let parcel = core::mem::replace(&mut slot.parcel, ptr::null_mut());
@@ -128,13 +128,13 @@ impl<T> Outgoing<T> {
         Some(Sending { to, parcel })
     }
 
-    /// Where it is counted how many parcels are not full yet.
+    /// The counter of parcels that are not full yet.
     pub fn open(outgoing: *const Outgoing<T>) -> *const AtomicU32 {
         // SAFETY: only the address is computed.
         unsafe { &raw const (*outgoing).open }
     }
 
-    /// Where it is counted how many parcels were taken out to be sent.
+    /// The counter of parcels that were taken out to be sent.
     pub fn sent(outgoing: *const Outgoing<T>) -> *const u64 {
         // SAFETY: only the address is computed.
         unsafe { &raw const (*outgoing).sent }

@@ -81,7 +81,7 @@ impl Pool {
             let first = self.first.get();
             let bundle = *first;
             if bundle.is_null() {
-                // The source may open memory, which takes a while.
+                // Outside the lock: the source may open memory, which takes a while.
                 drop(held);
                 return carve(self);
             }
@@ -109,7 +109,7 @@ impl Pool {
     /// # Safety
     /// The bundle is the caller's.
     pub unsafe fn put(&self, bundle: *mut Parcel) {
-        // A thread that was interrupted here loses the parcels.
+        // If the lock cannot be taken because this thread was interrupted holding it, the parcels are lost.
         if let Some(_held) = self.enter() {
             // SAFETY: the lock is held; the parcels are the caller's.
             unsafe {
@@ -119,7 +119,7 @@ impl Pool {
         }
     }
 
-    /// Puts `count` parcels back, linked from `first` to `last`, in one bundle with others that came alone.
+    /// Puts `count` parcels back, linked from `first` to `last`, in one bundle with others that came back singly.
     ///
     /// # Safety
     /// The parcels are the caller's, and in no list.

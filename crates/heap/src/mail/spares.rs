@@ -1,8 +1,8 @@
 //! Empty parcels that a thread keeps for what it sends next.
 //!
-//! Who receives more than it sends returns parcels to the pool, and who sends more takes them from there, in
-//! **bundles**. A thread keeps one bundle in use and at most one in reserve, so that sending and receiving in
-//! turn never goes to the pool. Bundles grow until one stands for a thousand blocks:
+//! A thread that receives more than it sends returns parcels to the pool in **bundles**; one that sends more
+//! takes bundles from there. A thread keeps one bundle in use and at most one in reserve, so alternate sending
+//! and receiving never goes to the pool. Bundles grow until one stands for a thousand blocks, because
 //! parcels of large blocks hold few.
 
 use crate::mail::parcel::{LEAST_BUNDLE, POOL, Parcel};
@@ -11,15 +11,15 @@ use core::sync::atomic::{Ordering::Release, compiler_fence};
 
 /// Parcels in the largest bundle.
 const MOST: u32 = 512;
-/// Blocks received for which one exchange with the pool is little.
+/// Blocks received per bundle that make the cost of one exchange with the pool negligible.
 const WORTH: u32 = 1024;
 
-/// A thread's empty parcels. Zero bytes are none. The owner's only.
+/// A thread's empty parcels. All zero bytes: none. Only the owner touches them.
 pub struct Spares {
     /// The parcels in use, linked.
     first: *mut Parcel,
     count: u32,
-    /// Parcels in the next bundle; 0 for the least.
+    /// Parcels in the next bundle; 0 for the smallest number.
     bundle: u32,
     /// Another bundle.
     reserve: *mut Parcel,

@@ -7,7 +7,7 @@
 //!  └────────┴────────┴────────┴────────┘└──────────┴──────────┴──────────┴──────────┘
 //!    top, end: the owner's line           thread, base: the line that other threads read
 //! ```
-//! A heap starts with its bins, at the start of a unit; so a bin's address tells heap and class.
+//! A heap starts with its bins, at the start of a unit, so a bin's address gives heap and class.
 
 use crate::base::class::{CLASSES, Class};
 use crate::base::layout::UNIT;
@@ -39,7 +39,7 @@ pub struct Holder {
     pub base: *mut *mut u8,
 }
 
-/// Bytes from a bin to its holder.
+/// Offset in bytes from a bin to its holder.
 pub const HOLDER: usize = 64;
 /// Bins in a group.
 pub const GROUP: usize = HOLDER / size_of::<Bin>();
@@ -70,7 +70,7 @@ impl Bin {
 }
 
 impl Holder {
-    /// No thread's.
+    /// A holder that is no thread.
     pub const fn nobody() -> Holder {
         Holder { thread: AtomicUsize::new(0), base: ptr::null_mut() }
     }
@@ -111,7 +111,7 @@ pub fn heap_and_class(bin: *const Bin) -> (usize, Class) {
 
 const _: () = assert!(size_of::<Bins>() <= UNIT);
 
-/// A static bin; shared because nobody writes to it.
+/// A static bin; it can be shared because nobody writes to it.
 pub struct StaticBin(BinGroup);
 // SAFETY: static bins are never written; only their addresses matter.
 unsafe impl Sync for StaticBin {}

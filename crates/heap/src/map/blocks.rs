@@ -1,5 +1,5 @@
-//! The table of blocks, in the hardened build: for every address at which a block may start, 16 bits that say
-//! whether one does, whether it is in use, how it was asked for and how large it is.
+//! The table of blocks, in the hardened build. For every address at which a block may start, 16 bits say
+//! whether one does, whether it is in use, by which functions it was allocated and how large it is.
 //!
 //! ```text
 //!   15          4 3    2 1     0
@@ -7,9 +7,9 @@
 //!  │ slack       │origin│ state │      one word for each 16 bytes of the window
 //!  └─────────────┴──────┴───────┘
 //! ```
-//! The table is a mapping of its own, far from the blocks, at a place that the system's randomness decides.
-//! A word is written by whoever owns its block: the thread that allocates or frees it. A word that does not say
-//! [`State::Live`] is never believed to be anything, so stale words do no harm.
+//! The table is a mapping of its own, far from the blocks, at a random address.
+//! A word is written by whoever owns its block: the thread that allocates or frees it. Words that do not say
+//! [`State::Live`] are never trusted, so stale words do no harm.
 
 use crate::base::clear::clear;
 use crate::base::layout::UNIT;
@@ -27,7 +27,7 @@ static TABLE: AtomicUsize = AtomicUsize::new(0);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum State {
-    /// No block that anybody has, or none at all.
+    /// Not in use, or no block at all.
     None = 0,
     /// The program's.
     Live = 1,
@@ -35,11 +35,11 @@ pub enum State {
     Held = 2,
 }
 
-/// By which family of functions a block was asked for.
+/// The family of functions that allocated a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Origin {
-    /// Not known, or by one that pairs with all others.
+    /// Not known, or a family that pairs with all others.
     Any = 0,
     /// `malloc` and its relatives.
     Malloc = 1,
@@ -71,10 +71,10 @@ impl Origin {
 pub struct Entry(u16);
 
 impl Entry {
-    /// The largest slack that a word can say; a block with that much or more says the rest itself.
+    /// The largest slack that a word can hold; a block with that much or more stores the rest itself.
     pub const MOST_SLACK: usize = 0xFFF;
 
-    /// A live block with `slack` bytes behind those that were asked for.
+    /// A live block with `slack` bytes after those that were asked for.
     #[inline]
     pub fn live(slack: usize) -> Entry {
         Entry((slack.min(Entry::MOST_SLACK) as u16) << 4 | State::Live as u16)
@@ -92,7 +92,7 @@ impl Entry {
         self.0 as usize >> 4
     }
 
-    /// By what it was asked for.
+    /// The functions that allocated it.
     #[inline]
     pub fn origin(self) -> Origin {
         Origin::from_bits(self.0 >> 2)
@@ -104,7 +104,7 @@ impl Entry {
         Entry(self.0 & !3 | state as u16)
     }
 
-    /// The same block, asked for by something else.
+    /// The same block with another origin.
     #[inline]
     pub fn asked_by(self, origin: Origin) -> Entry {
         Entry(self.0 & !0xC | (origin as u16) << 2)
@@ -123,7 +123,7 @@ fn word(p: *const u8) -> *const AtomicU16 {
     (TABLE.load(Relaxed) as *const AtomicU16).wrapping_add(offset)
 }
 
-/// What the table says of a block at `p`; `None` for an address where no block can start.
+/// What the table says about a block at `p`; `None` for an address where no block can start.
 #[inline]
 pub fn look(p: *const u8) -> Option<Entry> {
     let (_, unit) = MAP.base_and_unit(p);
@@ -134,7 +134,7 @@ pub fn look(p: *const u8) -> Option<Entry> {
     Some(Entry(unsafe { (*word(p)).load(Relaxed) }))
 }
 
-/// Changes what the table says of a block.
+/// Changes what the table says about a block.
 ///
 /// # Safety
 /// The block is the caller's, to hand out or to take back.

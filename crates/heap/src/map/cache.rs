@@ -83,7 +83,7 @@ impl Cache {
         }
     }
 
-    /// Says that the first `len` entries are valid and no others.
+    /// Declares that the first `len` entries are valid and no others.
     ///
     /// # Safety
     /// They are, and `len` does not exceed the room.

@@ -1,7 +1,7 @@
 //! Far blocks: blocks beyond the window of addresses that the span map covers.
 //!
 //! When the window is used up, very large blocks are mapped one by one wherever the system has room,
-//! and remembered in a table. Only pointers that the span map does not know are looked for here.
+//! and recorded in a table. Only pointers that the span map does not know are looked up here.
 
 use allod_os::lock::Lock;
 use allod_os::vm;
@@ -10,8 +10,8 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Smaller blocks than this are not worth an entry.
 pub const FROM: usize = 64 << 20;
-/// From this size on, blocks are mapped one by one at once: the system may refuse what it can never
-/// serve, and the span map need not hold a word for each unit.
+/// From this size on, blocks are mapped one by one from the start: the system may refuse what it can never
+/// provide, and the span map need not hold a word for each unit.
 pub const AT_ONCE: usize = 64 << 30;
 const ENTRIES: usize = 8192;
 

@@ -1,7 +1,7 @@
-//! What is said of misuse: a pointer that cannot be freed, a block that was written beyond its end.
+//! Reports of misuse: a pointer that cannot be freed, a block that was written past its end.
 //!
-//! Layers that hold a lock when they notice return a [`Fault`]; whoever took the lock reports it
-//! after letting go, so that a handler of SIGABRT may allocate.
+//! Layers that hold a lock when they notice misuse return a [`Fault`]; whoever took the lock reports it
+//! after releasing it, so that a SIGABRT handler may allocate.
 
 use crate::base::settings;
 use crate::map::owner::{Owner, owner_of};
@@ -37,13 +37,13 @@ pub enum Misuse {
     DoubleFree,
     /// No live block starts there.
     NotABlock,
-    /// The block was asked for with another size than this.
+    /// The block was allocated with another size than this.
     WrongSize(usize),
     /// The block does not lie at a multiple of this.
     WrongAlign(usize),
-    /// The block was asked for by another family of functions than it is given back by.
+    /// The block was allocated by another family of functions than the one that frees it.
     WrongFamily,
-    /// Somebody has written beside the block.
+    /// Somebody has written out of the block's bounds.
     Overflow,
     /// Somebody has written to the block while it was free.
     WrittenWhenFree,
@@ -108,15 +108,15 @@ impl fmt::Display for Report {
     }
 }
 
-/// A function that is told of misuse instead of standard error. It runs in the thread that found it, in the middle
+/// A function that receives misuse reports instead of standard error. It runs in the thread that found it, in the middle
 /// of `malloc` or `free`, with no lock held; it may allocate, and may leave by `longjmp` or end the process. When it
 /// returns, the call that found the misuse does nothing further and the program goes on.
 pub type Handler = fn(&Report);
 
 static HANDLER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
-/// Has a function told of misuse from now on; `None` restores the report on standard error and the end of the
-/// process. Thread-safe.
+/// Sets the function that is called on misuse from now on; `None` restores the default: a report on standard error
+/// and the end of the process. Thread-safe.
 ///
 /// ```
 /// use allod_heap::{free, set_misuse_handler};

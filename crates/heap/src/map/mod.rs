@@ -5,15 +5,15 @@
 //!
 //! | file | keeps |
 //! | --- | --- |
-//! | `bin` | what the map's words point to: front caches, and marks for what is none |
+//! | `bin` | what the map's words point to: front caches, and marks for everything else |
 //! | `cache` | pushing to and popping from a front cache |
-//! | `record` | what is known of a span, and the views of it |
+//! | `record` | span records, and the view for each kind of span |
 //! | `span_map` | the map itself |
-//! | `blocks` | in the hardened build, what is known of every block |
+//! | `blocks` | in the hardened build, the state of every block |
 //! | `far` | blocks beyond the window that the map covers |
 //! | `links` | from one span to another |
-//! | `owner` | what the map and the records know of any address |
-//! | `misuse` | what is said of a pointer that cannot be freed |
+//! | `owner` | what the map and the records know about any address |
+//! | `misuse` | reports of pointers that cannot be freed, and of other misuse |
 
 pub mod bin;
 #[cfg_attr(not(feature = "hardened"), path = "no_blocks.rs")]

@@ -1,6 +1,6 @@
-//! No table of blocks: what a slab's bitmap says is enough where blocks may be as large as their class.
+//! No table of blocks: a slab's bitmap is enough where all bytes of a block may be used.
 
-/// Slabs that go with blocks in them leave those as they are.
+/// Slabs that are given up leave their blocks as they are.
 ///
 /// # Safety
 /// Does nothing.

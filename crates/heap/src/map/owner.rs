@@ -1,4 +1,4 @@
-//! What the span map knows of any address.
+//! What the span map knows about any address.
 
 use crate::base::class::{Class, RECIPROCAL_SHIFT};
 use crate::base::hardening::EXACT;
@@ -48,7 +48,7 @@ pub enum Owner {
         /// The frame layer's word.
         owner: usize,
     },
-    /// In memory that Allod holds and nobody uses now.
+    /// In free memory that Allod holds.
     Free,
     /// In Allod's own records.
     Internal,
@@ -78,8 +78,8 @@ impl fmt::Display for Owner {
     }
 }
 
-/// What the span map knows of `p`, any address at all. Thread-safe, never touches the memory at
-/// `p`; for memory that other threads allocate and free meanwhile the answer may be out of date.
+/// What the span map knows about `p`, which may be any address. Thread-safe, and never touches the memory at
+/// `p`; if other threads allocate or free that memory meanwhile, the answer may be out of date.
 ///
 /// ```
 /// use allod_heap::{malloc, free, owner::{owner_of, Owner}};

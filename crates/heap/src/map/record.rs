@@ -1,4 +1,4 @@
-//! Span records: what is known of each span, kept far from the memory that users write to.
+//! Span records: what the heap knows about each span, kept far from the memory that users write to.
 //!
 //! ```text
 //!  0     16             64       80            128                              640
@@ -10,9 +10,9 @@
 //! One record stands for each unit, 640 bytes for 64 KiB (under 1 %), and only the record of a
 //! span's first unit is used (of a free run also its last), so most are never touched.
 //!
-//! Who may touch a record: of a free run the holder of the span source; of a slab or a large block in
-//! a heap's list the holder of that heap; of any other span its owner. What anybody may read of a
-//! span in use is set before the span is entered in the map, and stays until it is freed.
+//! Who may touch a record: for a free run, the holder of the span source's lock; for a slab or a large block in
+//! a heap's list, the holder of that heap's lock; for any other span, its owner. The fields that anybody may read
+//! while a span is in use are set before it is entered in the map, and do not change until it is freed.
 
 use crate::base::class::{MOST_BLOCKS, RECIPROCAL_SHIFT};
 use crate::base::list::Links;
@@ -60,15 +60,15 @@ impl Kind {
 pub const BITMAP_WORDS: usize = MOST_BLOCKS / 64;
 /// A slab's bitmap: a bit is set while its block is free and in no front cache.
 pub type Bitmap = [u64; BITMAP_WORDS];
-/// Where the mappings of a large block whose pages were moved meet: their number, then the offsets.
+/// The seams of a large block, where mappings of moved pages meet: their number, then their offsets.
 pub type Seams = [u64; MAX_SEAMS + 1];
-/// Seams that a large block may have.
+/// The most seams that a large block may have.
 pub const MAX_SEAMS: usize = 31;
 
 /// The record of a span: what all kinds have in common, and the view of each kind.
 #[repr(C, align(64))]
 pub struct Span {
-    /// What the span map points to when the span is no thread's slab.
+    /// What the span map points to if the span is not a slab of a thread.
     pub bin: Bin,
     /// A slab's or large block's heap; the region or frame layer's word otherwise.
     pub owner: AtomicPtr<()>,
@@ -107,7 +107,7 @@ union Tail {
     seams: Seams,
 }
 
-/// What a slab's record knows besides. Guarded by the lock of the heap that owns it.
+/// The fields of a slab's record. Guarded by the lock of the heap that owns it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Slab {
@@ -125,7 +125,7 @@ pub struct Slab {
     pub class: u8,
     /// True while the slab is in its heap's list of slabs with free blocks.
     pub listed: bool,
-    /// True when its free pages hold no memory, as far as they can: it was all given back, or never touched, and
+    /// True when no more of its free pages can be given back: all were given back or never touched, and
     /// no block was freed since.
     pub purged: bool,
     /// True when blocks came or went since the purger last looked.
@@ -140,7 +140,7 @@ pub struct Slab {
     pub stamp: u32,
 }
 
-/// What a large block's record knows besides. The owner of the block may touch it.
+/// The fields of a large block's record. The owner of the block may touch them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Large {
@@ -152,7 +152,7 @@ pub struct Large {
     pub dirty_units: u32,
 }
 
-/// What a free run's record knows besides. Guarded by the lock of the source, or of the heap that
+/// The fields of a free run's record. Guarded by the lock of the source, or of the heap that
 /// keeps it near.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +170,7 @@ pub struct Run {
 }
 
 impl Slab {
-    /// The number of the block that starts `offset` bytes behind the first one; `None` when none does.
+    /// The number of the block that starts `offset` bytes after the first one; `None` when none does.
     #[inline]
     pub fn index_of(&self, offset: usize) -> Option<usize> {
         let index = ((offset as u64).wrapping_mul(self.reciprocal) >> RECIPROCAL_SHIFT) as usize;
@@ -195,7 +195,7 @@ impl Span {
         self.kind.store(kind as u8, Relaxed);
     }
 
-    /// Makes a span free that is in use as `kind`. False when somebody else has freed it already.
+    /// Marks a span in use as `kind` as free. False when somebody else has freed it already.
     #[inline]
     pub fn claim(&self, kind: Kind) -> bool {
         let (from, to) = (kind as u8, Kind::Free as u8);

@@ -19,10 +19,10 @@
 //! `free` may compare first and ask what it is only on the slow path.
 //!
 //! **Order between threads.** A program may pass a pointer to another thread through a relaxed
-//! atomic, which orders nothing; the other thread's `free` must not find the word that stood there
-//! before. On x86-64 stores are seen in order, so a pointer is never seen before the word. Elsewhere
-//! the writer puts a full fence behind its words before the block is handed out ([`Map::publish`]),
-//! and the reader's load depends on the pointer, which orders it behind the load of the pointer.
+//! atomic, which orders nothing; the other thread's `free` must not find the old word.
+//! On x86-64 stores are seen in order, so a pointer is never seen before the word. Elsewhere
+//! the writer issues a full fence after writing the words and before handing out the block ([`Map::publish`]),
+//! and the reader's load of the word depends on the pointer, which orders it after the load of the pointer.
 
 use crate::base::layout::{MAP_BYTES, UNIT, UNIT_SHIFT, Unit};
 use crate::map::bin::Bin;
@@ -40,7 +40,7 @@ pub struct Map {
     limit: AtomicUsize,
     /// Address of the span records.
     spans: AtomicUsize,
-    /// Address of the backs: one byte per unit, close together because freed blocks look there.
+    /// Address of the backs: one byte per unit, close together because every returned block reads one.
     backs: AtomicUsize,
 }
 
@@ -80,7 +80,7 @@ impl Map {
         start.wrapping_add(unit)
     }
 
-    /// The bin for the unit that holds `p`; `None` when `p` lies outside everything known.
+    /// The bin for the unit that holds `p`; `None` when `p` lies outside all known units.
     #[inline(always)]
     pub fn bin_of(&self, p: *const u8) -> Option<*mut Bin> {
         let (base, unit) = self.base_and_unit(p);
@@ -88,7 +88,7 @@ impl Map {
         (unit < self.limit.load(Relaxed)).then(|| unsafe { self.entry(base, unit) })
     }
 
-    /// The same for a block's pointer, which may have come to this thread ahead of the map's new limit.
+    /// The same for a block's pointer, which this thread may see before it sees the map's new limit.
     #[inline]
     pub fn bin_of_block(&self, p: *const u8) -> Option<*mut Bin> {
         self.bin_of(p).or_else(|| self.look_again(p))

@@ -1,4 +1,4 @@
-//! Allocation where the fast path has nothing.
+//! Allocation when the fast path has no block.
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
 use crate::guard::blocks as guard;
@@ -14,7 +14,7 @@ use crate::source::SOURCE;
 use crate::thread::attach::{Here, elsewhere, here};
 use core::ptr;
 
-/// `malloc` where the fast path has nothing: an empty front cache or a size above 4 KiB.
+/// `malloc` when the fast path has no block: an empty front cache or a size above 4 KiB.
 #[inline(never)]
 pub fn malloc(size: usize) -> *mut u8 {
     if size > MEDIUM_LIMIT {
@@ -47,7 +47,7 @@ pub(super) fn sampled(class: Class, size: usize, align: usize) -> Option<*mut u8
     Some(block)
 }
 
-/// A block that the profile sees again when it is freed.
+/// A block whose free the profile will see.
 fn profiled(class: Class) -> Option<*mut u8> {
     // SAFETY: the profile's heap is a shared one; it was made before the first sample.
     let block = unsafe { malloc_shared(samples::heap(), class) };
@@ -120,9 +120,9 @@ unsafe fn refill_locked(mut locked: LockedHeap<'_>, class: Class) -> *mut u8 {
     }
 }
 
-/// The same where a slab of `wanted` units cannot be made from what is free. The heap is not locked while
-/// the system is asked, for others may wait for it. When the system gives no more, what is dirty goes
-/// back, to join what is clean; then what all heaps keep near; and a shorter slab does.
+/// The same when a slab of `wanted` units cannot be made from what is free. The heap is not locked while
+/// the system is asked, because others may wait for it. When the system gives no more, dirty runs are given
+/// back to join clean ones; then what all heaps keep near; finally a shorter slab is tried.
 ///
 /// # Safety
 /// The heap's bins are the caller's to change, with the lock held if they are nobody's.
@@ -165,7 +165,7 @@ unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
     hooks::prepare();
     // SAFETY: the caller's contract.
     unsafe {
-        // What was drawn for samples that are not taken any more.
+        // What was drawn for samples that are no longer taken.
         let left = Drawn::pop(Heap::drawn(h), class);
         if !left.is_null() {
             counting::count_malloc(h, Heap::bin(h, class));
@@ -175,7 +175,7 @@ unsafe fn refill(h: *mut Heap, class: Class) -> *mut u8 {
         let Some(locked) = Heap::enter(h) else { return malloc_elsewhere(class) };
         let block = refill_locked(locked, class);
         if block.is_null() && (*h).standing() == Standing::Lost {
-            // A handler forked while memory was opened, and in the child another thread had the heap.
+            // A signal handler forked while memory was opened, and in the child another thread held the heap.
             return malloc_elsewhere(class);
         }
         block
@@ -192,7 +192,7 @@ fn malloc_elsewhere(class: Class) -> *mut u8 {
             if !block.is_null() || (*h).standing() != Standing::Lost {
                 return block;
             }
-            // A handler forked while memory was opened, and in the child another thread had this one, too.
+            // A signal handler forked while memory was opened, and in the child another thread held this one, too.
         }
     }
     ptr::null_mut()

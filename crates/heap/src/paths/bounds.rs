@@ -1,4 +1,4 @@
-//! Where the block ends that a pointer points into, for functions that are about to copy: the hardened build's.
+//! The end of the block that a pointer points into, for functions that are about to copy (hardened build).
 
 use crate::base::layout::MIN_ALIGN;
 use crate::map::misuse::{Misuse, misuse};
@@ -6,7 +6,7 @@ use crate::map::record::{Kind, Span};
 use crate::map::span_map::MAP;
 use crate::paths::calls::live_at;
 
-/// How many bytes there are from a pointer to the end of what it points into.
+/// How many bytes there are from a pointer to the end of the block it points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// Not a block of the heap: nothing is known.
@@ -17,7 +17,7 @@ pub enum Room {
     Dead,
 }
 
-/// The room at `p`, any address at all. Never touches the memory there. Exact for a block that nobody frees
+/// The room at `p`, which may be any address. Never touches the memory there. Exact for a block that nobody frees
 /// meanwhile.
 ///
 /// ```
@@ -62,7 +62,7 @@ fn room_in_window(p: *const u8) -> Room {
     Room::Bytes(live.size.saturating_sub(into))
 }
 
-/// Reports that `function` was to touch `len` bytes at `p`, where there are fewer. Ends the process unless
+/// Reports that `function` was about to touch `len` bytes at `p`, where there are fewer. Ends the process unless
 /// `ALLOD_ABORT=0`.
 #[cold]
 #[inline(never)]

@@ -61,7 +61,7 @@ pub unsafe fn free_or(p: *mut u8, slow: impl Fn(*mut u8)) {
     }
 }
 
-/// Puts a block that was asked for with `size` bytes into the thread's own front cache for that size,
+/// Puts a block that was allocated with `size` bytes into the thread's own front cache for that size,
 /// if that is where the span map says it came from; otherwise goes to `other`. Compares the map's
 /// word with the cache's address, so the owner is not looked up.
 ///

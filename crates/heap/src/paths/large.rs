@@ -7,9 +7,9 @@
 //!  └────────┴───────────────────────────┴──────────────────────────────┘
 //! ```
 //! A freed span stays in the span source for the decay as a dirty run, so that the next one finds its
-//! pages in place. Growing takes the free units behind the block when
-//! there are any; otherwise the pages move to a longer span (`mremap`), with as much address space
-//! again in reserve, so that a block that grows step by step moves a logarithmic number of times and
+//! pages in place. Growing takes the free units after the block when
+//! there are any; otherwise the pages move to a longer span (`mremap`), with address space
+//! in reserve, so that a block that grows step by step moves a logarithmic number of times and
 //! copies nothing.
 
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, Unit, units_for};
@@ -29,7 +29,7 @@ use allod_os::vm;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Room at the start of a span over which large blocks are spread, so that their first bytes do not
+/// Room at the start of a span within which the first byte is placed, so that large blocks do not
 /// all compete for the same cache sets.
 const COLOURS: usize = 4096;
 /// A block that `realloc` makes larger than this gets a span with room to grow further.
@@ -37,7 +37,7 @@ pub const GROWING_FROM: usize = 128 * 1024;
 /// That room, as a multiple of the block's size: address space only, which costs no memory. Where
 /// address space is scarce it is an eighth of the size instead.
 const RESERVE: usize = 64;
-/// And at most this many bytes.
+/// The most room, in bytes.
 const MAX_RESERVE: usize = 256 << 20;
 /// Moving pages pays above this size; below, copying is faster.
 const MOVE_PAGES_FROM: usize = 1024 * 1024;
@@ -118,7 +118,7 @@ fn take(units: usize, align: usize) -> Option<Fresh> {
     })
 }
 
-/// Makes a span a large block; null when its first-class heap cannot take it in.
+/// Makes a span a large block; null when its first-class heap cannot list it.
 unsafe fn enter(h: *mut Heap, fresh: Fresh, size: usize, offset: usize) -> *mut u8 {
     let Fresh { unit, units, dirty } = fresh;
     // SAFETY: the span is the caller's.
@@ -132,7 +132,7 @@ unsafe fn enter(h: *mut Heap, fresh: Fresh, size: usize, offset: usize) -> *mut 
         MAP.publish();
         if !h.is_null() {
             let Some(mut locked) = Heap::enter(h) else {
-                // A handler that interrupted the first-class heap itself gets no block of it.
+                // A signal handler that interrupted the first-class heap itself gets no block of it.
                 slab::give(unit, units, dirty, Kind::Large, settings::now());
                 return ptr::null_mut();
             };
@@ -159,7 +159,7 @@ pub unsafe fn free(span: *mut Span, p: *mut u8) {
         let units = (*span).units as usize;
         let h = (*span).owner.load(Relaxed).cast::<Heap>();
         if !h.is_null() {
-            // A handler that interrupted the first-class heap itself loses the block.
+            // If a signal handler interrupted the first-class heap itself, the block is lost.
             let Some(mut locked) = Heap::enter(h) else { return };
             locked.inside().slabs.unlink(MAP.unit_of_span(span));
         }
@@ -168,7 +168,7 @@ pub unsafe fn free(span: *mut Span, p: *mut u8) {
     }
 }
 
-/// Gives the span of a large block up.
+/// Gives up the span of a large block.
 ///
 /// # Safety
 /// The span is the caller's, in no list, and nobody uses it any more.
@@ -212,7 +212,7 @@ unsafe fn dirty_units(span: *const Span) -> usize {
     }
 }
 
-/// Resizes a large block within its span or into the free units behind it. False when that is
+/// Resizes a large block within its span or into the free units after it. False when that is
 /// not possible; nothing has changed then.
 unsafe fn resize_in_place(span: *mut Span, size: usize) -> bool {
     // SAFETY: the caller owns the live block.
@@ -243,7 +243,7 @@ unsafe fn resize_in_place(span: *mut Span, size: usize) -> bool {
     }
 }
 
-/// Gives up the units of a large block behind the first `new`.
+/// Gives up the units of a large block after the first `new`.
 unsafe fn give_tail(span: *mut Span, new: usize) {
     // SAFETY: the caller owns the live block, whose contents lie in the first `new` units.
     unsafe {
@@ -287,8 +287,8 @@ pub unsafe fn note_resized(span: *mut Span, block: *mut u8, size: usize) {
     }
 }
 
-/// Moves a block that grows to a longer span with address space in reserve: by moving its pages when
-/// it is large already, else by copying. `old` is its size in bytes. The old span stays the
+/// Moves a growing block to a longer span with address space in reserve: by moving its pages if
+/// it is already large, else by copying. `old` is its size in bytes. The old span stays the
 /// caller's, its contents gone. Null when memory is out; nothing has changed then.
 ///
 /// # Safety
@@ -306,8 +306,8 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
             true => units_for((size * RESERVE).min(MAX_RESERVE)),
             false => units_for(size / 8),
         };
-        // What is copied goes to pages that are there, without any in reserve, for those could not be
-        // given back. Otherwise clean: what was never touched need not be copied into it.
+        // A copy goes to resident pages, without any in reserve, because those could not be
+        // given back. Otherwise clean: what was never touched need not be copied.
         let resident = match old < MOVE_PAGES_FROM {
             true => SOURCE.take_dirty(need, Kind::Large).map(|free| (free, need)),
             false => None,
@@ -335,8 +335,8 @@ unsafe fn move_to_longer(span: *mut Span, p: *mut u8, old: usize, size: usize) -
     }
 }
 
-/// Copies `len` bytes. Into memory that reads as zero, pages of zeros are not copied: a block that
-/// was never touched stays so.
+/// Copies `len` bytes. If the destination reads as zero, pages of zeros are not copied: a block that
+/// was never touched stays untouched.
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize, zero: bool) {
     let page = vm::page_size();
     // SAFETY: the caller's blocks hold `len` bytes each and do not overlap; blocks lie at multiples

@@ -7,9 +7,9 @@
 //!  └───────────────┴──────┴─────────────────────────────────┴─────┴──────────────┘
 //!                   < page                                  < 16
 //! ```
-//! A block ends where a page ends, as far as its alignment allows, so that the first byte behind it is a guard
-//! page's; gap and slack hold canaries. The block lies at a random page of its span. A freed block's pages go at
-//! once, and its addresses stay closed until many others have been freed ([`retired`](super::retired)).
+//! A block ends where a page ends, as far as its alignment allows, so that the first byte after it is in a guard
+//! page; gap and slack hold canaries. The block lies at a random page of its span. A freed block's pages are given
+//! back at once, and its addresses stay inaccessible until many others have been freed ([`retired`](super::retired)).
 
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, units_for};
 use crate::base::secret;
@@ -98,7 +98,7 @@ fn alloc_far(h: *mut Heap, size: usize, align: usize) -> New {
     FAR.alloc(size).map_or(NONE, |block| New { block })
 }
 
-/// Makes a span a large block; null when its first-class heap cannot take it in.
+/// Makes a span a large block; null when its first-class heap cannot list it.
 unsafe fn enter(h: *mut Heap, span: *mut Span, size: usize, place: &Place) -> *mut u8 {
     // SAFETY: the span is the caller's.
     unsafe {
@@ -118,7 +118,7 @@ unsafe fn enter(h: *mut Heap, span: *mut Span, size: usize, place: &Place) -> *m
         MAP.publish();
         if !h.is_null() {
             let Some(mut locked) = Heap::enter(h) else {
-                // A handler that interrupted the first-class heap itself gets no block of it.
+                // A signal handler that interrupted the first-class heap itself gets no block of it.
                 give(span);
                 return ptr::null_mut();
             };
@@ -128,7 +128,7 @@ unsafe fn enter(h: *mut Heap, span: *mut Span, size: usize, place: &Place) -> *m
     }
 }
 
-/// Closes what lies around a block's pages. False when the budget is spent.
+/// Closes the pages around a block's pages. False when the budget is spent.
 unsafe fn raise(start: usize, len: usize, place: &Place) -> bool {
     if GUARDED.fetch_add(1, Relaxed) < BUDGET {
         // SAFETY: nothing of the span is in use yet.
@@ -152,7 +152,7 @@ unsafe fn end_of(span: *const Span) -> usize {
     }
 }
 
-/// True when nobody has written beside a large block.
+/// True when nobody has written out of a large block's bounds.
 ///
 /// # Safety
 /// `span` is the record of a large block that nobody frees meanwhile.
@@ -183,7 +183,7 @@ pub unsafe fn free(span: *mut Span, p: *mut u8) {
     }
 }
 
-/// Frees a large block whose canaries have been looked at, or whose pages have moved.
+/// Frees a large block whose canaries have been checked, or whose pages have moved.
 ///
 /// # Safety
 /// As for [`free`], and `p` is the start of the block.
@@ -196,7 +196,7 @@ pub unsafe fn free_moved(span: *mut Span, p: *mut u8) {
         let units = (*span).units as usize;
         let h = (*span).owner.load(Relaxed).cast::<Heap>();
         if !h.is_null() {
-            // A handler that interrupted the first-class heap itself loses the block.
+            // If a signal handler interrupted the first-class heap itself, the block is lost.
             let Some(mut locked) = Heap::enter(h) else { return };
             locked.inside().slabs.unlink(MAP.unit_of_span(span));
         }
@@ -205,7 +205,7 @@ pub unsafe fn free_moved(span: *mut Span, p: *mut u8) {
     }
 }
 
-/// Gives the span of a large block up: its memory now, its addresses later.
+/// Gives up the span of a large block: its memory now, its addresses later.
 ///
 /// # Safety
 /// The span is the caller's, in no list, and nobody uses it any more.
@@ -223,7 +223,7 @@ pub unsafe fn give(span: *mut Span) {
 /// Moves a large block to a longer span by moving its pages; null when that does not pay, or cannot be done, and
 /// nothing has changed then. The old block stays the caller's to free, its contents gone.
 ///
-/// The new block does not end where a page ends: up to a page behind it holds nothing but canaries.
+/// The new block does not end where a page ends: up to a page after it holds nothing but canaries.
 ///
 /// # Safety
 /// `span` is the record of a live large block of the caller's.
@@ -244,7 +244,7 @@ pub unsafe fn grow_by_pages(span: *mut Span, size: usize) -> *mut u8 {
         let Some(free) = take(units_for(data + 2 * page), 1) else { return ptr::null_mut() };
         let from = MAP.address_of(free.unit) + page;
         let place = Place { from, to: from + data, block: from + offset };
-        // What is moved replaces pages that are open, before those around them are closed.
+        // The moved pages replace open ones, before those around them are closed.
         if !vm::move_pages(p - offset, from, pages) {
             SOURCE.give(
                 free.unit,
@@ -255,7 +255,7 @@ pub unsafe fn grow_by_pages(span: *mut Span, size: usize) -> *mut u8 {
             );
             return ptr::null_mut();
         }
-        // The old canaries, which the new block's bytes take the place of.
+        // The old canaries, which the new block's bytes replace.
         clear_bytes((from + offset + old) as *mut u8, pages - offset - old);
         enter(ptr::null_mut(), MAP.span(free.unit), size, &place)
     }

@@ -7,12 +7,12 @@
 //! | `calls` | what the public calls do: the default build's and the hardened one's |
 //! | `fast` | a pop from and a push onto the thread's own front cache |
 //! | `alloc` | empty front caches, medium and aligned blocks |
-//! | `release` | full front caches, other threads' blocks, pointers that are none |
+//! | `release` | full front caches, other threads' blocks, invalid pointers |
 //! | `large` | blocks above 1 MiB, each in a span of its own |
-//! | `seams` | blocks that take their pages along when they grow |
+//! | `seams` | blocks whose pages move with them when they grow |
 //! | `zeroed` | zeroed blocks |
 //! | `resize` | `realloc` |
-//! | `canary` | in the hardened build: what lies beside blocks |
+//! | `canary` | in the hardened build: the bytes around blocks |
 //! | `retired`, `bounds` | in the hardened build: freed addresses; where blocks end |
 
 pub mod alloc;

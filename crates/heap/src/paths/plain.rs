@@ -11,10 +11,10 @@ use crate::paths::{alloc, fast, large, release, resize};
 
 pub use crate::paths::fast::malloc_or;
 
-/// By which family of functions a block was asked for: not remembered in this build.
+/// The family of functions that allocated a block: not recorded in this build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Not known, or by one that pairs with all others.
+    /// Not known, or a family that pairs with all others.
     Any,
     /// `malloc` and its relatives.
     Malloc,
@@ -149,7 +149,7 @@ pub unsafe fn realloc(p: *mut u8, size: usize) -> *mut u8 {
     unsafe { resize::realloc(p, MIN_ALIGN, size, malloc) }
 }
 
-/// `free` of a block with the size that it was asked for, or resized to.
+/// `free` of a block with the size that it was allocated with, or resized to.
 ///
 /// # Safety
 /// As for [`free`], and `size` is that size.
@@ -159,8 +159,8 @@ pub unsafe fn free_sized(p: *mut u8, size: usize) {
     unsafe { fast::free_sized_or(p, size, |p| free_sized_slow(p, size, false)) }
 }
 
-/// Frees a block with the size it was asked for, where that is not the size of the front cache that it
-/// came from. Reports a size that cannot be right: a larger one than the block's or, if `exact`
+/// Frees a block with the size it was allocated with, when the thread's front cache for that size is not the one that
+/// it came from. Reports a size that cannot be right: a larger one than the block's or, if `exact`
 /// says that the block was never resized, one of another class.
 fn free_sized_slow(p: *mut u8, size: usize, exact: bool) {
     let bin = MAP.bin_of(p).filter(|&bin| MAP.is_front_cache(bin));
@@ -210,7 +210,7 @@ pub unsafe fn dealloc(p: *mut u8, align: usize, size: usize) {
     }
 }
 
-/// Notes by what a new block was asked for: not in this build.
+/// Notes what allocated a new block: not in this build.
 #[inline(always)]
 pub fn came_from(block: *mut u8, _origin: Origin) -> *mut u8 {
     block

@@ -1,4 +1,4 @@
-//! `free` where the fast path has nothing.
+//! `free` when the fast path cannot do it.
 
 use crate::base::class::Class;
 use crate::guard::blocks as guard;
@@ -19,7 +19,7 @@ use crate::purge::policy;
 use crate::thread::attach::{Here, here};
 use core::sync::atomic::Ordering::Relaxed;
 
-/// `free` where the fast path has nothing: another thread's block, a full cache, foreign memory.
+/// `free` when the fast path cannot do it: another thread's block, a full cache, foreign memory.
 #[inline(never)]
 pub fn free(p: *mut u8) {
     let Some(bin) = MAP.bin_of_block(p) else {
@@ -75,7 +75,7 @@ fn note_if_sample(p: *mut u8) {
     }
 }
 
-/// Frees what is in no heap's slab, or only seems to be something.
+/// Frees what is in no heap's slab, or reports a pointer that is no block.
 fn free_outside_slabs(bin: *mut Bin, p: *mut u8) {
     match MAP.span_of_bin(bin) {
         // SAFETY: the records of entered spans are valid.
@@ -130,7 +130,7 @@ pub unsafe fn free_locked(h: *mut Heap, p: *mut u8) {
     }
 }
 
-/// Frees a block of a heap in whose middle the calling thread was interrupted: by mail.
+/// Frees a block of the heap in which the calling thread was interrupted: by mail.
 #[cold]
 unsafe fn free_later(h: *mut Heap, p: *mut u8) {
     let parcel = POOL.take_one();
@@ -145,7 +145,7 @@ unsafe fn free_later(h: *mut Heap, p: *mut u8) {
     }
 }
 
-/// Puts a block of another thread's into the parcel for its owner.
+/// Puts another thread's block into the parcel for its owner.
 unsafe fn free_remote(me: *mut Heap, to: *mut Heap, class: Class, p: *mut u8) {
     // SAFETY: `me` is the thread's own heap, and the lease is for its outgoing mail.
     unsafe {

@@ -1,5 +1,5 @@
-//! Addresses of large blocks that were freed, in the hardened build: without memory, closed, and not used again
-//! before many others have been freed. Who touches one through a stale pointer is stopped by the processor.
+//! Addresses of freed large blocks, in the hardened build: without memory, inaccessible, and not used again
+//! before many others have been freed. An access through a stale pointer faults.
 
 use crate::base::layout::{UNIT_SHIFT, Unit};
 use crate::base::settings;
@@ -11,9 +11,9 @@ use allod_os::lock::Lock;
 use allod_os::vm;
 use core::cell::UnsafeCell;
 
-/// Spans that are retired at once,
+/// The most spans retired at the same time,
 const MOST: usize = 1024;
-/// and units in all of them together (4 GiB of addresses),
+/// and the most units in all of them together (4 GiB of addresses),
 const MOST_UNITS: usize = 4 << (30 - UNIT_SHIFT);
 /// or, where addresses are scarce, 16 MiB.
 const MOST_UNITS_WHERE_SCARCE: usize = 16 << (20 - UNIT_SHIFT);
@@ -25,7 +25,7 @@ struct Queue {
     units: usize,
 }
 
-/// The queue, and the lock that guards it: only ever tried, so that nobody waits, in a forked child least of all.
+/// The queue, and the lock that guards it: it is only ever tried, so nobody waits, not even in a forked child.
 struct Retired(Lock, UnsafeCell<Queue>);
 
 // SAFETY: the queue is touched only with the lock held.

@@ -1,4 +1,4 @@
-//! Blocks that take their pages along when they move (`mremap`), so that growing copies nothing.
+//! Blocks whose pages move with them (`mremap`), so that growing copies nothing.
 //!
 //! The kernel keeps moved pages as a mapping of their own, and moves one mapping at a time. A large
 //! block's record says where the **seams** between its mappings lie:
@@ -19,7 +19,7 @@ use allod_os::vm;
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Mappings that moved pages may add to those of the process; beyond, bytes are copied.
+/// Mappings that moved pages may add to those of the process; beyond that, bytes are copied.
 const MOST: usize = 8192;
 
 /// Mappings that moved pages have added.
@@ -30,7 +30,7 @@ pub fn are_few() -> bool {
     COUNT.load(Relaxed) < MOST
 }
 
-/// The seams of a block; none where it is no large one.
+/// The seams of a block; none unless it is a large one.
 ///
 /// # Safety
 /// `span` is the record of a live block.
@@ -55,7 +55,7 @@ pub unsafe fn move_contents(from: usize, to: usize, old: usize, seams: &mut Seam
     let offset = from % page;
     let (source, target) = (from - offset, to - offset);
     let len = (offset + old).next_multiple_of(page);
-    // A block that has shrunk may have seams behind its end.
+    // A block that has shrunk may have seams after its end.
     let count = seams[1..=seams[0] as usize].iter().filter(|&&seam| (seam as usize) < len).count();
     if count == MAX_SEAMS {
         seams[0] = 0;
@@ -92,14 +92,14 @@ unsafe fn move_or_copy(from: usize, to: usize, len: usize) {
     forget_huge(to, len);
 }
 
-/// Notes that the pages of a range are not those any more that were made huge there.
+/// Notes that the pages of a range are no longer those that were made huge there.
 fn forget_huge(at: usize, len: usize) {
     let first = MAP.unit_of(at);
     huge::forget(first, (MAP.unit_of(at + len - 1) + 1) - first);
 }
 
 /// Replaces the pages of a span into which others were moved by fresh ones, as far as the block ever
-/// reached. Returns how many units at its start read as zero then: 0 where none was moved, and where the
+/// reached. Returns how many units at its start then read as zero: 0 if none was moved, or if the
 /// system refuses.
 ///
 /// # Safety
@@ -112,7 +112,7 @@ pub unsafe fn renew(span: *mut Span) -> usize {
         if count == 0 {
             return 0;
         }
-        // Behind the last seam nothing was moved, and what was never reached is fresh. A list may reach
+        // After the last seam nothing was moved, and what was never reached is fresh. A list may reach
         // beyond a block that has shrunk.
         let start = (*span).start % UNIT;
         let first_page = start & !(vm::page_size() - 1);
@@ -143,8 +143,8 @@ pub unsafe fn renew_units(unit: Unit, units: usize) -> bool {
     renewed
 }
 
-/// Takes the seams behind the first `kept` bytes out of a block's list, and puts the end itself in their
-/// place, if there are any and `renew` can replace the pages there. Says whether it has.
+/// Removes the seams after the first `kept` bytes from a block's list, and puts the end itself in their
+/// place, if there are any and `renew` can replace the pages there. True if it has.
 ///
 /// # Safety
 /// The record is that of a live block of the caller's.

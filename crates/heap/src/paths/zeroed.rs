@@ -1,4 +1,4 @@
-//! Blocks of which every byte is zero: from memory that is known to be, where that pays.
+//! Zeroed blocks: from memory that is known to be zero, where that pays.
 
 use crate::base::class::Class;
 use crate::heap::counting;
@@ -8,7 +8,7 @@ use crate::sample;
 use crate::thread::attach::{Here, here};
 use core::ptr;
 
-/// Zeroed blocks from this size on are looked for where memory is known to be zero.
+/// Zeroed blocks from this size on are taken from memory known to be zero, if there is some.
 const ZERO_FROM: usize = 16 * 1024;
 
 /// A block of at most [`MEDIUM_LIMIT`](crate::base::class::MEDIUM_LIMIT) bytes, at a multiple of `align`, of which
@@ -34,7 +34,7 @@ fn zeroed_fresh(class: Class) -> Option<*mut u8> {
     // SAFETY: the heap is this thread's own.
     unsafe {
         if !Heap::cache(h, class).newest().is_null() {
-            // What is warm is cleared faster than new pages are fetched.
+            // Clearing warm memory is faster than faulting in new pages.
             return None;
         }
         let block = Heap::enter(h)?.inside().slabs.take_zero(class)?;

@@ -1,4 +1,4 @@
-//! Around a fork: the child gets heaps at rest, and takes over what other threads leave there.
+//! Around a fork: the child gets heaps in a consistent state, and takes over what other threads leave there.
 
 use crate::base::sync::{AtomicU32, Ordering::Relaxed, process_wide};
 use crate::heap::heap::{Heap, STIRRED, Standing, each_heap};
@@ -17,15 +17,15 @@ process_wide! {
     static NESTED: AtomicU32 = AtomicU32::new(0);
 }
 
-/// Takes every lock, in order, so that the child gets heaps at rest. The locks are lent to this thread:
+/// Takes every lock, in order, so that the child gets heaps in a consistent state. The locks are lent to this thread:
 /// handlers that run after this one, before the fork or in parent or child, may allocate.
 ///
-/// A thread that a signal interrupted in the heap, and whose handler forks, holds locks already, out of
-/// order. It waits only for those whose holders never wait for what it holds; what else it does not
-/// get, the child does not use.
+/// If a signal interrupted the thread in the heap and the handler forks, the thread already holds locks, out of
+/// order. It waits only for those whose holders never wait for what it holds; any other that it does not
+/// get guards something that the child does not use.
 pub extern "C" fn before() {
     if layers::COMING.is_lent_here() {
-        // At rest already, and to stay so for the outer fork.
+        // Consistent already, and held until the outer fork ends.
         NESTED.store(NESTED.load(Relaxed) + 1, Relaxed);
         return;
     }
@@ -58,7 +58,7 @@ fn is_interrupted_in_heap() -> bool {
     interrupted
 }
 
-/// Calls `f` for every heap but those that an earlier fork has left behind.
+/// Calls `f` for every heap except those that an earlier fork has left behind.
 fn each_usable(mut f: impl FnMut(&Heap)) {
     each_heap(|h| {
         // SAFETY: heaps are never freed; only what is for all threads is used of them.
@@ -91,7 +91,7 @@ pub extern "C" fn in_child() {
     // There is nobody else who could change anything before an outer fork.
     NESTED.store(0, Relaxed);
     SOURCE.forked_in_child();
-    // These lists are whole at every moment, so it does not matter where another thread stood.
+    // These lists are consistent at every moment, so it does not matter where another thread was.
     POOL.lock().reset_in_child();
     FAR.lock().reset_in_child();
     RETIRED.lock().reset_in_child();
@@ -125,7 +125,7 @@ unsafe fn adopt_into_child(h: *mut Heap, me: *mut Heap) {
             return (*h).set_standing(Standing::Lost);
         };
         locked.inside().slabs.return_borrowed_by_others();
-        // One that this thread was about to attach or to leave stays its own: it has none in its slot then.
+        // A heap that this thread was about to attach or leave stays its own: its slot holds none then.
         let left = match (*h).standing() {
             Standing::Attached => h != me && (*h).thread() != thread::pointer(),
             Standing::Born => own().is_some(),

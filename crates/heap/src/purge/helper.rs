@@ -8,7 +8,7 @@
 //!     │            gone                  ▼
 //!     └──────────────────────────────  leaving        stop also bars an absent one from starting
 //! ```
-//! A flush tells of its bytes *after* it has let go of the lock under which it freed them. The
+//! A flush reports its bytes *after* it has released the lock under which it freed them. The
 //! helper declares itself asleep, then looks once more, taking the same locks. So either that look
 //! finds what was freed, or the flush finds the helper asleep and wakes it.
 
@@ -38,7 +38,7 @@ impl Helper {
         }
     }
 
-    /// True while the helper works, and needs not be told of anything.
+    /// True while the helper works and need not be notified.
     #[inline]
     pub fn is_awake(&self) -> bool {
         self.state.load(Ordering::Relaxed) == AWAKE
@@ -50,7 +50,7 @@ impl Helper {
         self.state.load(Ordering::Relaxed) == ABSENT
     }
 
-    /// Told that `bytes` were freed while the helper does not work. Wakes it where that pays. True
+    /// Notes that `bytes` were freed while the helper is not working. Wakes it if that pays. True
     /// when there is none, and enough was freed for somebody else to look.
     pub fn note(&self, bytes: usize) -> bool {
         // Threads may overwrite each other's counts: waking a little later is no harm.
@@ -74,15 +74,15 @@ impl Helper {
         self.change(ABSENT, AWAKE)
     }
 
-    /// There is no helper any more: it leaves as it was asked to, could not be started after it was
-    /// claimed, or is not there in a forked child.
+    /// Notes that there is no helper any longer: it leaves as requested, could not be started after it was
+    /// claimed, or does not exist in a forked child.
     pub fn gone(&self) {
         self.state.swap(ABSENT, Ordering::AcqRel);
         futex_wake(&self.state, i32::MAX);
     }
 
-    /// The helper's word that it ends now, having nothing to do. False when it must not: it was
-    /// asked to leave, which is said with [`gone`](Helper::gone).
+    /// The helper announces that it ends, having nothing to do. False when it must not, because it was
+    /// asked to leave: then it calls [`gone`](Helper::gone).
     pub fn end(&self) -> bool {
         self.change(AWAKE, ABSENT)
     }
@@ -92,7 +92,7 @@ impl Helper {
         self.state.load(Ordering::Acquire) == LEAVING
     }
 
-    /// Has the helper leave, and waits until it has; then none starts before everybody who stopped it
+    /// Makes the helper leave, and waits until it has; no other starts before everybody who stopped it
     /// has called [`allow`](Helper::allow). True when there was one.
     pub fn stop(&self) -> bool {
         let mut was_there = false;
@@ -116,7 +116,7 @@ impl Helper {
         loop {
             let state = self.state.load(Ordering::Relaxed);
             let fewer = if state > BARRED { state - 1 } else { ABSENT };
-            // A child that was forked meanwhile has no bars.
+            // In a child that was forked meanwhile, nothing bars it.
             if state < BARRED || self.change(state, fewer) {
                 return;
             }
@@ -124,7 +124,7 @@ impl Helper {
     }
 
     /// The helper's sleep: until it is woken or asked to leave, or not at all when `turn`, one more
-    /// look, says that something waits. Every `millis` it may look round, and end its sleep.
+    /// look, says that something is waiting. Every `millis` it may check, and end its sleep.
     pub fn sleep(&self, turn: impl FnOnce() -> bool, millis: u64, look_round: impl Fn() -> bool) {
         if !self.change(AWAKE, ASLEEP) {
             return;

@@ -1,4 +1,4 @@
-//! Registering what the system calls around forks and at the end of threads.
+//! Registering the handlers that the system calls around forks and at thread exit.
 
 use crate::purge::{fork, policy};
 use crate::thread::attach;
@@ -7,10 +7,10 @@ use core::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed};
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
 
-/// Registers the fork handlers and the thread-exit hook. At the latest with the first block that is
-/// allocated, so before a library that has allocated can register fork handlers that take locks of its
-/// own: those run before these then, and a thread that holds such a lock can still allocate. In
-/// `liballod` also before anybody registers any (`capi/forks`).
+/// Registers the fork handlers and the thread-exit hook, at the latest with the first block that is
+/// allocated. So a library that allocates first and then registers fork handlers that take locks of its own is
+/// registered later: its handlers run before these, and a thread that holds such a lock can still allocate. In
+/// `liballod` this also happens before anybody registers any (`capi/forks`).
 #[inline]
 pub fn prepare() {
     if !PREPARED.load(Relaxed) {

@@ -1,8 +1,8 @@
 //! What the layers above the heap do around a fork: regions and frames have locks of their own.
 //!
 //! The C library calls the handlers that were registered first last before a fork, and first after it. So
-//! the heap registers once for all layers, before anybody else: whoever holds a lock of the program's while
-//! it allocates, and takes it around forks, has come to rest when the first of Allod's locks is taken.
+//! the heap registers once for all layers, before anybody else: by the time the first of Allod's locks is taken,
+//! the program's own handlers have taken every lock that is held around allocations.
 
 use allod_os::lock::Lock;
 use core::ptr;
@@ -20,16 +20,16 @@ pub struct AroundFork {
     pub is_interrupted: fn() -> bool,
 }
 
-/// Held for a fork, so that a layer that comes meanwhile waits: it takes none of its locks before.
+/// Held for a fork, so that a layer that registers meanwhile waits: until then it takes none of its locks.
 pub static COMING: Lock = Lock::new();
 
 /// More than there are.
 const MOST: usize = 6;
 static LAYERS: [AtomicPtr<AroundFork>; MOST] = [const { AtomicPtr::new(ptr::null_mut()) }; MOST];
 
-/// Has a layer take part in all forks. Again for the same one, it does nothing.
+/// Makes a layer take part in all forks. Calling it again for the same layer does nothing.
 pub fn join(layer: &'static AroundFork) {
-    // A handler that interrupted this thread here may have one come, too: places are taken atomically.
+    // A signal handler that interrupted this thread here may register one, too: places are taken atomically.
     let _held = COMING.enter();
     let layer = ptr::from_ref(layer).cast_mut();
     let found = LAYERS.iter().any(|place| {

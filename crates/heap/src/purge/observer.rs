@@ -1,9 +1,9 @@
-//! Who looks on while the helper works: the page of live counters, which is a layer further up.
+//! Who watches while the helper works: the page of live counters, which is in a later layer.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
 
-/// Called by the helper, and by nobody else, without a lock held: some ten times a second while it returns
+/// Called by the helper only, without a lock held: about ten times a second while it returns
 /// true, and at least every few seconds otherwise.
 pub struct Observer(pub fn() -> bool);
 
@@ -12,7 +12,7 @@ pub const EVERY_MS: u64 = 100;
 
 static OBSERVER: AtomicPtr<Observer> = AtomicPtr::new(ptr::null_mut());
 
-/// Has an observer called from now on.
+/// Sets the observer that is called from now on.
 pub fn set(observer: &'static Observer) {
     OBSERVER.swap(ptr::from_ref(observer).cast_mut(), AcqRel);
 }

@@ -7,7 +7,7 @@
 //! threads may not make.
 //!
 //! With `ALLOD_LIVE=1` there is one from the first slow path on, also under a filter that was in force when
-//! the program started: whoever set it wants to watch, and answers for that.
+//! the program started: whoever set it asked to watch the program, and takes responsibility.
 
 use crate::base::settings;
 use crate::heap::slot::own;
@@ -26,9 +26,9 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 const START_AT: usize = 16 << 20;
 /// Bytes held by the program below which the helper ends.
 const END_BELOW: usize = START_AT / 2;
-/// How long the helper sleeps before it looks round, in milliseconds,
+/// How long the helper sleeps between two checks, in milliseconds,
 const LOOK_ROUND_AFTER: u64 = 5000;
-/// and in a program that is meant to be watched.
+/// and the same in a program that is meant to be watched.
 const LOOK_SOON_AFTER: u64 = 500;
 
 static HELPER: Helper = Helper::new();
@@ -43,7 +43,7 @@ static EVER: AtomicBool = AtomicBool::new(false);
 /// of the state, or shares it, and not the helper.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Told on slow paths that `bytes` have been freed. Wakes the helper. Called without locks held.
+/// Called on slow paths after `bytes` have been freed, without locks held. Wakes the helper.
 #[inline]
 pub fn note_freed(bytes: usize) {
     if !HELPER.is_awake() {
@@ -53,13 +53,13 @@ pub fn note_freed(bytes: usize) {
 
 #[cold]
 fn note_freed_while_idle(bytes: usize) {
-    // Where there is to be a helper, the next slow path that allocates starts it.
+    // If there is to be a helper, the next slow path that allocates starts it.
     if HELPER.note(bytes) && !(is_wanted() && is_possible()) {
         take_turn_now_and_then();
     }
 }
 
-/// Told when a thread begins a parcel. Wakes the helper, which sends it should the thread go idle.
+/// Called when a thread begins a parcel. Wakes the helper, which sends it if the thread goes idle.
 #[inline]
 pub fn note_unsent() {
     if !HELPER.is_awake() && !HELPER.is_absent() {
@@ -67,8 +67,8 @@ pub fn note_unsent() {
     }
 }
 
-/// Told on slow paths that memory was allocated. Starts the helper when it is time. Called without
-/// locks held.
+/// Called on slow paths after memory was allocated, without locks held. Starts the helper when it is
+/// time.
 #[inline]
 pub fn note_allocated() {
     if HELPER.is_absent() && is_wanted() {
@@ -136,12 +136,12 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
     }
 }
 
-/// True when the helper is not worth its keep.
+/// True when the program holds too little memory to be worth a helper.
 fn has_little() -> bool {
     SOURCE.held_bytes() < END_BELOW && !settings::LIVE.on()
 }
 
-/// Ends the helper for the time of `call`, which the system may refuse to a process with two threads.
+/// Ends the helper for the duration of `call`, which may fail in a process with two threads.
 /// `again` says that it did: the kernel may need a moment to see that the thread is gone.
 pub fn without_helper<R>(call: impl Fn() -> R, again: impl Fn(&R) -> bool) -> R {
     if !is_ours() {
@@ -164,7 +164,7 @@ pub fn without_helper<R>(call: impl Fn() -> R, again: impl Fn(&R) -> bool) -> R 
     result
 }
 
-/// Told that a seccomp filter is about to be installed: the helper ends, and none starts from now on.
+/// Called when a seccomp filter is about to be installed: the helper ends, and none starts from now on.
 pub fn expect_sandbox() {
     if !is_ours() {
         return;
@@ -173,7 +173,7 @@ pub fn expect_sandbox() {
     HELPER.stop();
 }
 
-/// In a forked child: the helper does not exist any more.
+/// In a forked child: the helper no longer exists.
 pub fn forked() {
     HELPER.gone();
     EVER.store(false, Relaxed);
@@ -195,9 +195,9 @@ pub fn is_ours() -> bool {
     PROCESS.load(Relaxed) == pid()
 }
 
-/// Ends the process when only the helper is left of it: the program's threads have all ended, the first
-/// one by `pthread_exit`, and the last would have ended the process. Looks only where the first may have
-/// ended: a descriptor that is taken for a moment may be another than the program expects. True when
+/// Ends the process when only the helper is left: the program's threads have all ended, the first
+/// one by `pthread_exit`, and without the helper the last would have ended the process. Checks only if the first
+/// may have ended: opening a descriptor, even for a moment, may change the numbers that the program gets. True when
 /// somebody watches.
 fn look_round() -> bool {
     if attach::first_may_have_ended() && !sandbox::is_there() && only_helper_is_left() {

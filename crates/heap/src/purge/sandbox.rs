@@ -1,7 +1,7 @@
-//! Whether a seccomp filter is in force, which may end a process for a system call that it does not allow.
+//! Whether a seccomp filter is in force, which may kill a process for a system call that it does not allow.
 //!
-//! One that is announced stops the helper. One that a program sets for all its threads at once
-//! (`SECCOMP_FILTER_FLAG_TSYNC`), by a system call of its own, is not announced: the helper asks before
+//! A filter that is announced stops the helper. One that a program sets for all its threads at once
+//! (`SECCOMP_FILTER_FLAG_TSYNC`), by a bare system call, is not announced: the helper checks before
 //! any system call that programs do not make all the time.
 
 use allod_os::thread::is_sandboxed;
@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// True once a filter is known or expected.
 static EXPECTED: AtomicBool = AtomicBool::new(false);
 
-/// Told that a filter is about to be installed.
+/// Notes that a filter is about to be installed.
 pub fn expect() {
     EXPECTED.store(true, Relaxed);
 }
@@ -20,7 +20,7 @@ pub fn is_expected() -> bool {
     EXPECTED.load(Relaxed)
 }
 
-/// The same, or one is found now. Makes a system call.
+/// The same, and looks for one now. Makes a system call.
 pub fn is_there() -> bool {
     if !is_expected() && is_sandboxed() {
         expect();

@@ -11,11 +11,11 @@ use crate::source::SOURCE;
 use crate::thread::attach::send_all;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Runs kept near that are given to the span source in one hold of the heap's lock.
+/// Runs kept near that are given to the span source per hold of the heap's lock.
 const RUNS_PER_HOLD: usize = 16;
 
 /// A heap that has made a slab within the delay keeps what is near for this many times the delay: where many
-/// threads share few processors, one that is busy may not come to a run for longer than the delay.
+/// threads share few processors, a busy one may not reach a run for longer than the delay.
 const BUSY: u32 = 8;
 
 /// Turns taken so far, and heaps looked at in them.
@@ -26,11 +26,11 @@ pub struct Turns {
     pub heaps: AtomicU64,
 }
 
-/// What turns have cost.
+/// The cost of turns.
 pub static TURNS: Turns = Turns { taken: AtomicU64::new(0), heaps: AtomicU64::new(0) };
 
-/// Gives back what is older than `delay` milliseconds. True while something younger waits. Looks at heaps
-/// only in which something has changed or waits.
+/// Gives back what is older than `delay` milliseconds. True while something younger is waiting. Looks only at heaps
+/// in which something has changed or is waiting.
 pub fn turn(delay: u32) -> bool {
     visit(STIRRED.take_all(), delay)
 }
@@ -61,7 +61,7 @@ fn visit(stirred: Taken<Heap>, delay: u32) -> bool {
     waiting || SOURCE.has_dirty()
 }
 
-/// Empties the caches of a heap whose thread ended a while ago. True when that is still to come.
+/// Empties the caches of a heap whose thread ended a while ago. True when that is still to be done.
 fn empty_orphan(locked: &mut LockedHeap<'_>, now: u32, delay: u32) -> bool {
     let left_at = locked.inside().left_at;
     if left_at == 0 {
@@ -90,8 +90,8 @@ fn near_delay(locked: &mut LockedHeap<'_>, now: u32, delay: u32) -> u32 {
     if is_busy { delay.saturating_mul(BUSY).min(i32::MAX as u32) } else { delay }
 }
 
-/// Settles the mail of a heap and gives back what is ripe in it; waits for its lock if it `must`.
-/// Returns the bytes given back, and whether something too young for it remains.
+/// Unpacks the mail of a heap and gives back what is due in it; waits for its lock if it `must`.
+/// Returns the bytes given back, and whether something not yet due remains.
 fn purge_heap(h: *mut Heap, now: u32, delay: u32, must: bool) -> (usize, bool) {
     let mut ripe = Ripe { now, delay, waiting: false };
     let mut waiting = false;
@@ -151,7 +151,7 @@ fn empty_own_caches() {
     }
 }
 
-/// Gives what heaps keep near back to the span source, when it has run out.
+/// Returns what heaps keep near to the span source, when that has run out.
 pub fn reclaim() {
     let now = settings::now();
     each_heap(|h| {
@@ -163,8 +163,8 @@ pub fn reclaim() {
     });
 }
 
-/// Gives back all memory that the calling thread holds free: its front caches, its empty slabs, the
-/// free pages of the others, and the free runs of the process. Returns the bytes given back.
+/// Gives back all free memory of the calling thread: its front caches, its empty slabs, the
+/// free pages of its other slabs, and the free runs of the process. Returns the bytes given back.
 ///
 /// Thread-safe. Costs a system call for each stretch of free pages, cut into pieces of 2 MiB or more.
 pub fn purge_thread() -> usize {

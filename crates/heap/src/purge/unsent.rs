@@ -1,18 +1,18 @@
 //! Parcels of threads that are idle, sent by the helper.
 //!
-//! A thread sends a parcel when it is full, and the rest when it ends. Where it goes idle with some part full,
-//! the helper takes them: those that have not changed from one turn to the next. `mail/lease` says
-//! how the two keep out of each other's way.
+//! A thread sends a parcel when it is full, and the rest when it ends. If it goes idle with some partly full,
+//! the helper takes those that have not changed from one turn to the next. `mail/lease` says
+//! how the two stay out of each other's way.
 
 use crate::heap::heap::{Heap, STIRRED};
 use crate::purge::sandbox;
 use allod_os::barrier::heavy_barrier;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// True once the system has refused the barrier, or might end the process for it.
+/// True once the system has refused the barrier, or might kill the process for it.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
-/// Sends what idle threads have not sent. True while others have something that may have to be.
+/// Sends what idle threads have not sent. True while other threads have unsent parcels.
 pub fn send<I: Iterator<Item = *mut Heap>>(heaps: impl Fn() -> I) -> bool {
     if REFUSED.load(Relaxed) {
         return false;

@@ -1,7 +1,7 @@
 //! Putting blocks back into a slab.
 //!
 //! Blocks are taken and put back without touching them: a page whose blocks are all free can be given back
-//! although the slab lives. Putting a block back sets its bit, and finds blocks that were freed twice and
+//! although the slab is in use. Putting a block back sets its bit, and detects double frees and
 //! pointers into the middle of a block.
 
 use crate::map::misuse::{Fault, Misuse};

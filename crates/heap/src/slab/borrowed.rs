@@ -1,4 +1,4 @@
-//! What the purger has borrowed of a heap's slabs; see `pages`.
+//! The blocks that the purger has borrowed from a heap's slabs; see `pages`.
 
 use crate::base::layout::Unit;
 use crate::map::record::{BITMAP_WORDS, Bitmap, Span};
@@ -19,11 +19,11 @@ impl Borrowed {
         Borrowed { unit: Unit::NONE, thread: 0, bits: [0; BITMAP_WORDS] }
     }
 
-    /// In a forked child, whose one thread was interrupted in the middle of a change to the heap: notes that
-    /// another thread, which the child does not have, will not return what it has borrowed.
+    /// In a forked child whose only thread was interrupted in the middle of a change to the heap: notes that
+    /// another thread, which no longer exists, will not return what it has borrowed.
     ///
     /// # Safety
-    /// `this` is that heap's, in such a child. The interrupted code is not concerned, for it uses what it
+    /// `this` is that heap's, in such a child. The interrupted code is not affected, because it uses only what it
     /// has borrowed itself, and returns that.
     pub unsafe fn abandon(this: *mut Borrowed) {
         // SAFETY: the caller's contract.

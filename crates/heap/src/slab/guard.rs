@@ -1,7 +1,7 @@
-//! Pages of a slab that nobody may touch: all of them where blocks have no bytes, and in the hardened build the
+//! Inaccessible pages of a slab: all of them in slabs of blocks of size 0, and in the hardened build the
 //! last page of every slab, as long as the system's limit on mappings allows it.
 //!
-//! A guard costs a system call when a slab is made and one when it goes, with the heap's lock held.
+//! A guard costs a system call when a slab is made and one when it is given up, with the heap's lock held.
 
 use crate::base::class::Class;
 use crate::base::hardening::GUARD;
@@ -18,14 +18,14 @@ const BUDGET: usize = 12 * 1024;
 
 static RAISED: AtomicUsize = AtomicUsize::new(0);
 
-/// The part of a slab that nobody may touch.
+/// The inaccessible part of a slab.
 fn part(unit: Unit, units: usize, class: Class) -> (usize, usize) {
     let end = MAP.address_of(unit + units);
     let len = if class == Class::ZERO { units * UNIT } else { GUARD };
     (end - len, len)
 }
 
-/// Closes the pages of a new slab that nobody is to touch. False when there are none, or the budget is spent.
+/// Makes the guard pages of a new slab inaccessible. False when there are none, or the budget is spent.
 ///
 /// # Safety
 /// The slab is the caller's, and no block of it has been handed out.
@@ -44,7 +44,7 @@ pub unsafe fn raise(unit: Unit, units: usize, class: Class) -> bool {
     false
 }
 
-/// Opens them again, for whoever gets the units next.
+/// Makes them accessible again, for whoever gets the units next.
 ///
 /// # Safety
 /// The slab is the caller's to give up, and its record still says what it was.
@@ -59,14 +59,14 @@ pub unsafe fn lower(span: *mut Span) {
         let class = Class::new(slab.class as usize);
         let (at, len) = part(MAP.unit_of_span(span), (*span).units as usize, class);
         if !vm::open(at, len) {
-            // Whoever gets the units next would find a page missing, and nobody could tell why.
+            // Otherwise the next owner of the units would fault on a page for no visible reason.
             io::abort();
         }
     }
     RAISED.fetch_sub(1, Relaxed);
 }
 
-/// Has a slab that goes with blocks in it leave nothing behind of them, where that is promised.
+/// Makes sure that a slab given up with blocks in it leaves none of their contents, where that is promised.
 ///
 /// # Safety
 /// As for [`lower`].

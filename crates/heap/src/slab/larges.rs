@@ -4,7 +4,7 @@ use crate::base::list::List;
 use crate::map::record::{ByTime, Span};
 use crate::map::span_map::MAP;
 
-/// Large blocks that a heap has let go of.
+/// Large blocks that a heap has released.
 pub struct Larges(pub(super) List<ByTime>);
 
 impl Iterator for Larges {

@@ -15,7 +15,7 @@
 //! | --- | --- |
 //! | `bitmap` | putting blocks back into a slab |
 //! | `slabs` | a heap's slabs by class |
-//! | `guard` | pages of a slab that nobody may touch |
+//! | `guard` | inaccessible pages of a slab |
 //! | `pick` | which free blocks of a slab are handed out next |
 //! | `idle` | when slabs are given up of which the program has no block |
 //! | `larges` | the large blocks of a heap that is destroyed |

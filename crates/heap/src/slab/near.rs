@@ -1,14 +1,15 @@
 //! Runs kept near: what a heap freed recently, found again without a shared lock.
 //!
-//! Runs of 1 to 64 units (4 MiB), for the next slabs. What there is no room for pushes the oldest out to the span
-//! source, and so does the purger when a run has waited for the decay. What is missed after others were pushed
-//! out comes back from the source, and the room doubles, then grows by the rest that is missed (`medium-25k`); it
-//! shrinks by what grows old: so it is as large as what the heap frees and takes again in turn.
+//! Runs of 1 to 64 units (4 MiB), for the next slabs. When there is no room for a new run, the oldest ones are pushed
+//! out to the span source; the purger also moves runs there when they have waited for the decay. When a run is missed
+//! after others were pushed out, it comes back from the source, and the room doubles, then grows by the rest that is
+//! missed (`medium-25k`). The room shrinks by runs that grow old. So it is as large as what the heap frees and
+//! takes again in turn.
 //!
-//! A run serves a span of its own length, or of half of it at least: so spans that come and go find their runs, and
-//! their pages, as they left them (`blocks-8k-600k`, `medium-150k`). Only when there is no such run, none was
-//! pushed out, and much lies here, neighbours are joined, and a longer run is cut: so what slabs of one class leave
-//! serves those of another.
+//! A run serves a span of its own length, or of at least half of it, so that spans that come and go find their runs,
+//! and their pages, as they left them (`blocks-8k-600k`, `medium-150k`). Only when there is no such run, none was
+//! pushed out, and much is kept here, are neighbours joined and a longer run cut: then memory left by slabs of one
+//! class serves those of another.
 
 use crate::base::class::MOST_UNITS;
 use crate::base::layout::{UNIT, Unit};
@@ -18,17 +19,17 @@ use crate::map::span_map::MAP;
 use crate::slab::runs::{FreeRun, FreeRuns};
 use crate::source::{Free, SOURCE, huge};
 
-/// Free runs of one heap, which does not move while there are any. Zero bytes are none.
+/// Free runs of one heap; it does not move while there are any. All zero bytes: none.
 pub struct Near {
     runs: FreeRuns,
-    /// Bytes of runs that there is room for; 0 for the least.
+    /// Bytes of runs that there is room for; 0 for the minimum.
     room: usize,
     /// Bytes of runs that were pushed out and not missed yet.
     pushed_out: usize,
     /// True when none was missed since the last was pushed out.
     is_cramped: bool,
-    /// By what span is used for: units that came from here less units that came here, for the span
-    /// source does not see them change.
+    /// By kind of span: units taken from here minus units kept here, because the span
+    /// source does not see these changes.
     pub changed: [isize; Kind::COUNT],
 }
 
@@ -91,7 +92,7 @@ impl Near {
             self.room = (room + more).min(Near::MOST_ROOM);
             return None;
         }
-        // Where little lies here, pages that are found where they were left are worth more.
+        // While little is kept here, finding pages where they were left is worth more.
         if 2 * self.bytes() < used * UNIT {
             return None;
         }
@@ -161,14 +162,14 @@ impl Near {
     }
 }
 
-/// What is left of the runs kept near.
+/// What is left of the runs kept near after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// None.
     Nothing,
-    /// Runs that have not waited long enough.
+    /// Only runs that have not waited long enough.
     Young,
-    /// Perhaps some that have.
+    /// Possibly some that have.
     Old,
 }
 
@@ -190,7 +191,7 @@ pub unsafe fn give(unit: Unit, units: usize, dirty: usize, kind: Kind, stamp: u3
     }
 }
 
-/// What a run from the span source has of units that may not read as zero.
+/// How many units of a run from the span source may not read as zero.
 pub fn dirty_units(free: &Free, units: usize) -> usize {
     if free.clean { 0 } else { units }
 }

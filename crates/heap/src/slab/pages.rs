@@ -1,6 +1,6 @@
-//! Giving pages of a slab back that hold free blocks only.
+//! Giving back pages of a slab that hold only free blocks.
 //!
-//! The purger **borrows** all free blocks of a slab: it takes the bits out of the bitmap, lets go of the
+//! The purger **borrows** all free blocks of a slab: it takes the bits out of the bitmap, releases the
 //! heap's lock, gives the pages back, takes the lock again and returns the bits. So nobody can be handed
 //! a block whose page is on its way out, and nobody waits for a system call.
 //!
@@ -18,10 +18,10 @@ use crate::slab::slabs::Slabs;
 use crate::source::{SOURCE, huge};
 use allod_os::{thread, vm};
 
-/// Slabs that are looked at in one hold of the heap's lock.
+/// Slabs that are examined per hold of the heap's lock.
 const LOOKS: usize = 64;
 
-/// A slab whose pages can be given back: a copy of what that takes, used without the lock.
+/// A slab whose pages can be given back: a copy of the fields that this needs, used without the lock.
 pub struct Pages {
     start: usize,
     size: usize,
@@ -29,7 +29,7 @@ pub struct Pages {
     bits: Bitmap,
 }
 
-/// What a look through a heap's slabs found. Lives for a moment on one stack; nothing here may allocate.
+/// What a look through a heap's slabs found. Short-lived and on the stack; nothing here may allocate.
 #[allow(clippy::large_enum_variant)]
 pub enum Found {
     /// Pages to give back.
@@ -40,7 +40,7 @@ pub enum Found {
     End,
 }
 
-/// Whether a slab is to be given back from, at this moment.
+/// Decides whether pages of a slab are to be given back now.
 pub struct Ripe {
     /// The time.
     pub now: u32,
@@ -51,8 +51,8 @@ pub struct Ripe {
 }
 
 impl Slabs {
-    /// Looks for a slab that is ripe among the next `left` spans, and borrows its free
-    /// blocks, which are described in `pages` then.
+    /// Looks for a slab that is due among the next `left` spans, and borrows its free
+    /// blocks, which `pages` then describes.
     ///
     /// # Safety
     /// The heap is locked.
@@ -133,7 +133,7 @@ impl Slabs {
             let (slab, bitmap) = (&mut *Span::slab(span), &mut *Span::bitmap(span));
             let before = slab.free as isize;
             slab.free = 0;
-            // The words behind those of the slab's blocks mean nothing.
+            // The words after those of the slab's blocks mean nothing.
             let words = (slab.blocks as usize).div_ceil(64);
             for (word, bits) in bitmap[..words].iter_mut().zip(self.borrowed.bits) {
                 *word |= bits;
@@ -146,7 +146,7 @@ impl Slabs {
         }
     }
 
-    /// In a forked child: returns blocks that a thread has borrowed which the child does not have.
+    /// In a forked child: returns blocks borrowed by a thread that no longer exists.
     ///
     /// # Safety
     /// The heap is locked.
@@ -194,7 +194,7 @@ enum Hold {
     Always,
 }
 
-/// A huge page is broken for the free pages of a slab when half of the slab is free, and after a long
+/// A huge page is split for the free pages of a slab when half of the slab is free, and after a long
 /// time when a sixteenth is.
 ///
 /// # Safety
@@ -218,7 +218,7 @@ impl Pages {
         Pages { start: 0, size: 0, blocks: 0, bits: [0; BITMAP_WORDS] }
     }
 
-    /// Gives the pages back in which all blocks are borrowed. Returns the bytes given back. Called
+    /// Gives back the pages in which all blocks are borrowed. Returns the bytes given back. Called
     /// without a lock.
     pub fn give_back(&self) -> usize {
         let page = vm::page_size();

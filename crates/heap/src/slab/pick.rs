@@ -1,9 +1,9 @@
-//! Which free blocks of a slab are handed out next: the lowest, so that what was never used stays unmapped.
+//! Which free blocks of a slab are handed out next: the lowest, so that pages never used stay untouched.
 
 use crate::map::record::{BITMAP_WORDS, Span};
 
-/// Takes up to `want` free blocks out of a slab's bitmap and writes them downwards from `below`, so that the
-/// lowest address comes to lie last (it is popped first). Returns where the writing ended.
+/// Takes up to `want` free blocks out of a slab's bitmap and writes them downwards from `below`, with the
+/// lowest address last (it is popped first). Returns where the writing ended.
 ///
 /// # Safety
 /// The heap of the slab is locked; `want` words below `below` may be written.

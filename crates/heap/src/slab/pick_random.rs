@@ -1,15 +1,15 @@
-//! Which free blocks of a slab are handed out next, in the hardened build: nobody knows beforehand.
+//! Which free blocks of a slab are handed out next, in the hardened build: random ones.
 //!
-//! A batch begins at a random place of the bitmap, takes a few blocks from each word, from a random bit on, and
+//! A batch begins at a random place in the bitmap, takes a few blocks from each word, starting at a random bit, and
 //! is shuffled.
 
 use crate::base::secret;
 use crate::map::record::Span;
 
-/// Blocks taken from one word before the next is looked at.
+/// Blocks taken from one word before going on to the next.
 const FROM_A_WORD: u32 = 8;
 
-/// Takes up to `want` free blocks out of a slab's bitmap and writes them downwards from `below`, in no order.
+/// Takes up to `want` free blocks out of a slab's bitmap and writes them downwards from `below`, in random order.
 /// Returns where the writing ended.
 ///
 /// # Safety

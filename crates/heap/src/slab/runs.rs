@@ -7,8 +7,8 @@
 //!        ───└──────────┴─────────────┴──┴──────┘───
 //!           tag        tag           tag
 //! ```
-//! The record of a run's first unit is tagged with the address of the [`FreeRuns`] that it is in, a word that nobody else
-//! ever writes there. So a neighbour is known to be this heap's without a look at what other threads may be changing.
+//! The record of a run's first unit is tagged with the address of the [`FreeRuns`] that it is in, a value that nobody
+//! else ever writes there. So a neighbour is known to be this heap's without reading what other threads may be changing.
 
 use crate::base::class::MOST_UNITS;
 use crate::base::layout::{UNIT, Unit};
@@ -32,8 +32,8 @@ pub struct FreeRun {
 }
 
 impl FreeRun {
-    /// The run with the one behind it, as old as the longer of the two: what is in constant use beside an old run
-    /// does not keep it young, nor does a short old one send a long one away.
+    /// The run joined with the one after it, as old as the longer of the two: memory in constant use next to an old run
+    /// does not keep it young, and a short old one does not push a long one out.
     fn joined(self, behind: FreeRun) -> FreeRun {
         let dirty = if behind.dirty > 0 { self.units + behind.dirty } else { self.dirty };
         let stamp = if self.units < behind.units { behind.stamp } else { self.stamp };
@@ -41,7 +41,7 @@ impl FreeRun {
     }
 }
 
-/// Runs of 1 to [`MOST_UNITS`] units. It does not move while there are any. Zero bytes are none.
+/// Runs of 1 to [`MOST_UNITS`] units. It does not move while there are any. All zero bytes: none.
 pub struct FreeRuns {
     /// By length, the newest first.
     sorts: [List<BySort>; MOST_UNITS + 1],
@@ -52,7 +52,7 @@ pub struct FreeRuns {
     bytes: usize,
     /// Number of runs,
     len: usize,
-    /// and how many came since neighbours were last joined.
+    /// and how many were added since neighbours were last joined.
     unjoined: usize,
 }
 
@@ -84,14 +84,14 @@ impl FreeRuns {
         Some(unsafe { FreeRuns::read(self.sorts[fitting.trailing_zeros() as usize].first()) })
     }
 
-    /// The run that came first.
+    /// The run that was added first.
     pub fn oldest(&self) -> Option<FreeRun> {
         let unit = self.ages.first();
         // SAFETY: a listed run.
         (!unit.is_none()).then(|| unsafe { FreeRuns::read(unit) })
     }
 
-    /// What the record of a listed run says.
+    /// The run described by the record of a listed run.
     unsafe fn read(unit: Unit) -> FreeRun {
         let span = MAP.span(unit);
         // SAFETY: a listed run is the heap's.
@@ -101,7 +101,7 @@ impl FreeRuns {
         }
     }
 
-    /// Takes a run in.
+    /// Adds a run.
     ///
     /// # Safety
     /// The run is the heap's, of [`MOST_UNITS`] at most, and not listed.
@@ -116,7 +116,7 @@ impl FreeRuns {
         self.unjoined += 1;
     }
 
-    /// Lets a run go.
+    /// Removes a run.
     ///
     /// # Safety
     /// The run is listed.
@@ -130,7 +130,7 @@ impl FreeRuns {
         self.len -= 1;
     }
 
-    /// Joins neighbours, as far as the whole is not too long; only where that may be worth it, because a quarter of
+    /// Joins neighbours, unless the whole is too long; only if it may be worth it, because a quarter of
     /// all runs are new.
     #[cold]
     pub fn join(&mut self) {
@@ -148,7 +148,7 @@ impl FreeRuns {
         }
     }
 
-    /// Joins a run with the one behind it, which leaves the lists. False when there is none, or the whole would be
+    /// Joins a run with the one after it, which leaves the lists. False when there is none, or the whole would be
     /// too long.
     unsafe fn join_behind(&mut self, unit: Unit) -> bool {
         // SAFETY: the caller's run is listed; a tagged unit begins a listed run.

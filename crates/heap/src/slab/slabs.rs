@@ -1,4 +1,4 @@
-//! A heap's slabs by class: which one is handed out, which have free blocks, and when they come and go.
+//! A heap's slabs by class: which one is current, which have free blocks, and when they are made and given up.
 
 use crate::base::class::{CLASSES, Class};
 use crate::base::layout::{UNIT, Unit};
@@ -18,20 +18,20 @@ use crate::slab::pick;
 use crate::source::SOURCE;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// What a heap knows of the slabs of one class.
+/// A heap's slabs of one class.
 struct ClassSlabs {
-    /// The slab that is being handed out.
+    /// The current slab, whose blocks are being handed out.
     current: Unit,
     /// The other slabs with free blocks.
     partial: List<BySort>,
-    /// Units in the next slab, before it gets a [common length](common_length); 0 for the least. Doubles with
-    /// each new slab, halves with each that goes.
+    /// Units in the next slab, before rounding to a [common length](common_length); 0 for the minimum. Doubles with
+    /// each new slab, halves with each that is given up.
     units: u8,
-    /// What all slabs of the class have together.
+    /// The totals of all slabs of the class.
     sum: Sum,
 }
 
-/// What the slabs of one class have together.
+/// The totals of all slabs of one class.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
     /// Units.
@@ -42,7 +42,7 @@ pub struct Sum {
     pub free: usize,
 }
 
-/// All slabs of one heap. Zero bytes are none.
+/// All slabs of one heap. All zero bytes: none.
 pub struct Slabs {
     classes: [ClassSlabs; CLASSES],
     /// All spans of the heap; the purger looks at the last and moves it to the front.
@@ -52,17 +52,17 @@ pub struct Slabs {
     pub near: Near,
     /// The slab whose free blocks the purger has borrowed, if it has.
     pub borrowed: Borrowed,
-    /// Units that the last slab wanted which could not be made from what is free.
+    /// Units of the last slab that could not be made from what is free.
     pub wanted: usize,
     /// Units of all slabs.
     units: usize,
-    /// When slabs are to be given up of which the program has no block.
+    /// Decides when to give up slabs of which the program has no block.
     pub idle: IdleSlabs,
-    /// True when a slab may be as short as its class allows, because nothing longer can be had.
+    /// True when a slab may be as short as its class allows, because nothing longer is available.
     pub make_do: bool,
     /// Slabs made so far.
     pub made: u64,
-    /// Slabs that went so far.
+    /// Slabs given up so far.
     pub gone: u64,
 }
 
@@ -103,7 +103,7 @@ impl Slabs {
 
     /// Fills `want` words up to `top` (exclusive) with free blocks of the class, the lowest address
     /// of each slab last. Returns how many were found; they lie right below `top`. Zero when no new slab
-    /// can be made from what is free: `wanted` says of how many units then. No system call is made.
+    /// can be made from what is free; `wanted` then says how many units it needs. No system call is made.
     ///
     /// # Safety
     /// The heap is `owner`'s and locked; `want` words below `top` may be written.
@@ -272,7 +272,7 @@ impl Slabs {
         fault
     }
 
-    /// Files a slab that has got its first free block, or whose last block came back.
+    /// Files a slab that has just got its first free block, or whose last block has come back.
     #[inline(never)]
     pub(super) unsafe fn file(&mut self, span: *mut Span) {
         // SAFETY: the heap is locked, the slab is its own.
@@ -314,7 +314,7 @@ impl Slabs {
             class.sum.units -= units;
             class.sum.blocks -= slab.blocks as usize;
             class.sum.free -= slab.blocks as usize;
-            // Blocks that were never handed out left their pages as they were.
+            // Blocks that were never handed out left their pages untouched.
             let used =
                 (*span).start - MAP.address_of(unit) + slab.used as usize * slab.size as usize;
             let dirty = (used.div_ceil(UNIT)).max(slab.dirty_units as usize).min(units);
@@ -327,7 +327,7 @@ impl Slabs {
         self.gone += 1;
     }
 
-    /// Gives the current slabs up too where they are empty, for a heap that nobody uses now.
+    /// Gives up the current slabs, too, if they are empty, for a heap that nobody uses now.
     ///
     /// # Safety
     /// The heap is locked.
@@ -338,7 +338,7 @@ impl Slabs {
         }
     }
 
-    /// Gives the current slab of a class up where it is empty.
+    /// Gives up the current slab of a class if it is empty.
     ///
     /// # Safety
     /// The heap is locked.
@@ -353,7 +353,7 @@ impl Slabs {
         }
     }
 
-    /// Takes a slab that is current out of its place, so that it is filed like any other.
+    /// Makes the current slab no longer current, so that it is filed like any other.
     pub(super) fn stop_handing_out(&mut self, unit: Unit) -> bool {
         let current = self.classes.iter_mut().find(|class| class.current == unit);
         match current {
@@ -365,7 +365,7 @@ impl Slabs {
         }
     }
 
-    /// What the slabs of a class have together.
+    /// The totals of the slabs of a class.
     pub fn sum(&self, class: Class) -> Sum {
         self.classes[class.index()].sum
     }
@@ -388,7 +388,7 @@ impl Slabs {
         *free = free.wrapping_add_signed(blocks);
     }
 
-    /// The span that has waited longest for a look; it waits longest again now.
+    /// The span that has waited longest to be examined; it moves to the front of the list.
     pub(super) fn next_in_turn(&mut self) -> Unit {
         let unit = self.all.last();
         if !unit.is_none() {
@@ -401,7 +401,7 @@ impl Slabs {
         unit
     }
 
-    /// Takes a span in.
+    /// Adds a span.
     ///
     /// # Safety
     /// The heap is locked; the span is its own and in no list by time.
@@ -411,7 +411,7 @@ impl Slabs {
         unsafe { self.all.push_front(unit) };
     }
 
-    /// Lets a span go.
+    /// Removes a span.
     ///
     /// # Safety
     /// The heap is locked; the span was linked.
@@ -421,7 +421,7 @@ impl Slabs {
         unsafe { self.all.remove(unit) };
     }
 
-    /// Gives all slabs up, whatever is in them, and lets go of all large blocks, which are returned.
+    /// Gives up all slabs, whatever is in them, and releases all large blocks, which are returned.
     ///
     /// # Safety
     /// The heap is locked, and nothing of it is used any more.
@@ -454,8 +454,8 @@ impl Slabs {
     }
 }
 
-/// The next length that is a power of two or half-way to the next one: with few lengths, what one class leaves
-/// near is what another takes. (All powers of two cost `blocks-8k-600k` a sixth of its speed.)
+/// Rounds up to a power of two or half-way between two: with few lengths, one class can use what another leaves
+/// near. (Powers of two alone cost `blocks-8k-600k` a sixth of its speed.)
 fn common_length(units: usize) -> usize {
     units.next_multiple_of((units.next_power_of_two() / 4).max(1))
 }

@@ -1,12 +1,12 @@
 //! Dirty runs by age: the oldest is given back first.
 //!
 //! A run keeps its place when something is cut from it. Runs freed within a short **window** of each
-//! other are joined and take the older's place, so that none is kept long beyond the decay and none
-//! is given back long before it. Runs further apart in age stay apart, though they touch: what is in
-//! constant use beside an old run neither keeps it young nor grows old with it.
+//! other are joined and take the older one's place, so that none is kept long beyond the decay and none
+//! is given back long before it. Runs further apart in age stay separate although they touch: memory in
+//! constant use next to an old run neither keeps it young nor ages with it.
 //!
-//! Runs that the system has refused to take (locked pages) are listed apart, so that they stand in
-//! nobody's way.
+//! Runs that the system has refused to take (locked pages) are listed separately, so that they do not hold up
+//! the others.
 
 use crate::base::layout::Unit;
 use crate::base::list::List;
@@ -16,11 +16,11 @@ use crate::map::span_map::MAP;
 /// Dirty runs, the oldest first.
 pub struct Ages {
     usual: List<ByTime>,
-    /// Those that the system has refused, until their stamps.
+    /// Those that the system has refused; not tried before their stamps.
     refused: List<ByTime>,
 }
 
-/// Runs that are looked at for a new one's place.
+/// The most runs that are examined to find a new one's place.
 const STEPS: usize = 32;
 /// The share of the decay within which two runs count as equally old.
 const WINDOWS: u32 = 8;
@@ -61,7 +61,7 @@ impl Ages {
         self.of(unsafe { (*Span::run(MAP.span(unit))).refused })
     }
 
-    /// Adds a run freed at `stamp`, or refused until then: behind all others, but for a few that are not due
+    /// Adds a run freed at `stamp`, or refused until then: after all others, except for a few that are not due
     /// before it.
     ///
     /// # Safety

@@ -1,4 +1,4 @@
-//! What is opened beside the units, in the hardened build: the table of blocks, in a window of its own.
+//! Memory opened along with the units, in the hardened build: the table of blocks, in a window of its own.
 
 use crate::base::layout::Unit;
 use crate::base::secret;

@@ -1,4 +1,4 @@
-//! How densely memory is used: what is resident of the samples that a [policy](super::huge) took.
+//! How densely memory is used: how much of the samples that a [policy](super::huge) took is resident.
 
 use crate::base::layout::{PIECE, UNIT, Unit};
 use crate::map::bin::{Bin, FREE};
@@ -6,10 +6,10 @@ use crate::map::span_map::MAP;
 use crate::source::huge::{Samples, is_huge};
 use allod_os::vm;
 
-/// Units in use in the samples without which nothing is concluded: 1 MiB.
+/// The fewest units in use in the samples from which anything is concluded: 1 MiB.
 const LEAST_SAMPLED: usize = PIECE / 2;
 
-/// True when what is in use of the samples is resident for the most part.
+/// True when most of the samples' memory in use is resident.
 ///
 /// It may be freed, and given back, at the same moment, and counts as not resident then.
 pub fn are_dense(samples: &Samples) -> bool {
@@ -48,7 +48,7 @@ impl Use {
     }
 }
 
-/// What is in use of pieces, and how much of that is resident.
+/// How much of some pieces is in use, and how much of that is resident.
 #[derive(Default)]
 struct Density {
     units: usize,

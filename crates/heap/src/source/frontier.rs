@@ -160,11 +160,11 @@ impl Frontier {
             from: Unit::NONE,
             count: spare,
         };
-        // The first units are spare, but for unit 0: no span starts there, so that 0 may stand for
-        // none in lists.
+        // The first units are spare, except unit 0: no span starts there, so that 0 can stand for
+        // "none" in lists.
         let opened = opening.carry_out_as(INTERNAL.entry());
         if !placed || opened.fresh.is_none() {
-            // Another time, perhaps, from the beginning.
+            // A later attempt begins from scratch.
             // SAFETY: nothing in the window is in use.
             unsafe { window.give_up(window.base, window.base + window.len) };
             MAP.place(0, 0, 0);
@@ -176,7 +176,7 @@ impl Frontier {
         true
     }
 
-    /// Gives up the spare units of which `taken` says that nobody has them, but for [`SPARE_LEFT`].
+    /// Gives up the spare units that `taken` says nobody has, except for [`SPARE_LEFT`].
     ///
     /// # Safety
     /// Under the source's lock, with no opening under way.
@@ -202,7 +202,7 @@ impl Frontier {
     }
 
     /// Stops reserving address space that is not in use, so that it is not counted as locked. Under the
-    /// lock, so that a forked child finds all of it given up or nothing: what is unmapped by halves could be
+    /// lock, so that a forked child finds either all of it given up or none: a half-unmapped range could be
     /// neither opened nor mapped.
     ///
     /// # Safety
@@ -227,8 +227,8 @@ impl Frontier {
 }
 
 impl Opening {
-    /// Opens the units, with their words and records, and enters them in the map as free, or steps
-    /// over them where somebody else's mapping stands.
+    /// Opens the units, with their words and records, and enters them in the map as free; skips
+    /// units where somebody else's mapping is.
     pub fn carry_out(self) -> Opened {
         self.carry_out_as(FREE.entry())
     }
@@ -298,7 +298,7 @@ impl Opening {
         let most = self.window.base + self.window.len;
         let opened = open(&self.window, &mut self.open.units, end, step, most);
         if opened == Err(Refused::Occupied) {
-            // To be stepped over.
+            // To be skipped.
             self.open.units = end;
         }
         opened?;
@@ -337,7 +337,7 @@ fn open(
     Ok(())
 }
 
-/// Bytes in front of the units of a window with room for `len` bytes of them.
+/// Bytes before the units in a window with room for `len` bytes of them.
 const fn overhead(len: usize) -> usize {
     backs_len(len) + records_len(len) + MAP_BYTES
 }

@@ -1,9 +1,9 @@
 //! Huge pages: when fresh memory is asked for 2 MiB at a time.
 //!
 //! A huge page costs one fault and one clearing where 512 pages cost 512 faults: a quarter of the time
-//! or less, if the memory is used densely; where it is not, it is memory wasted. So with
-//! `ALLOD_HUGEPAGES=2`, the default, the window is advised against them, and **pieces** of it, whole and
-//! aligned, are made huge one by one:
+//! or less, if the memory is used densely; if it is not, memory is wasted. So with
+//! `ALLOD_HUGEPAGES=2`, the default, the window is marked as not wanting them (`MADV_NOHUGEPAGE`), and whole,
+//! aligned **pieces** of it are made huge one by one:
 //!
 //! ```text
 //!   take: dirty runs first ──▶ none ──▶ plan ─┬─ Small: clean units, small pages, noted as a sample
@@ -13,10 +13,10 @@
 //! ```
 //! - **Only in large heaps**: while spans hold less than [`FROM`], not counting room to grow, there are none.
 //! - **Only where memory is used densely.** The last pieces of small pages are samples: if of what is in use
-//!   there 3 of 4 pages are resident ([`density`](super::density)), the next few pieces are huge, then come samples again. Dirty runs are
-//!   taken first, so a piece is filled before the next is made.
-//! - **Only while it pays.** Each request is timed, and checked. When the kernel stalls (it compacts memory, or a
-//!   host must find some) or declines, the heap stops asking for a second, then two, four, ..., and for good
+//!   there 3 of 4 pages are resident ([`density`](super::density)), the next few pieces are huge, then come samples
+//!   again. Dirty runs are taken first, so a piece is filled before the next is made.
+//! - **Only while it pays.** Each request is timed and checked. When the kernel stalls (it compacts memory, or a
+//!   host must find some) or declines, the heap stops asking for one second, then two, four, ..., and for good
 //!   after [`MOST_PAUSES`].
 //! - A huge page goes back whole at once, when all of it is free; a part of one only when it has been
 //!   free for long ([`PATIENCE`]), or the page has become sparse.
@@ -33,18 +33,18 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// Units in spans from which on huge pages are asked for: 8 MiB.
 const FROM: usize = 4 * PIECE;
-/// The longest span for which they are: 8 MiB. What is longer is often a buffer of which only a part is used.
+/// The longest span for which they are: 8 MiB. A longer one is often a buffer of which only a part is used.
 pub const MOST_UNITS: usize = 4 * PIECE;
 /// Parts of huge pages go back after this many times the decay,
 pub const PATIENCE: u32 = 8;
 /// unless that many units of the piece are free.
 const SPARSE: usize = PIECE / 4;
 
-/// Samples that are kept. The newest is in the making, and not looked at.
+/// Samples that are kept. The newest is still being filled, and not looked at.
 const SAMPLES: usize = 4;
 /// Units taken in small pages between two looks, after a dense one.
 const LOOK_AFTER: usize = PIECE / 2;
-/// And at most, after many that were not.
+/// The most such units, after many looks that were not dense.
 const LOOK_AFTER_AT_MOST: usize = 32 * PIECE;
 /// Pieces that may be made huge after a look: a quarter of the heap, within these bounds.
 const GRANTED_AT_LEAST: usize = 8;
@@ -77,11 +77,11 @@ pub type Samples = [Unit; SAMPLES];
 /// How a request for a huge page went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// There is one, at once.
+    /// A huge page was made quickly.
     Quick,
-    /// There is one, but it took long.
+    /// A huge page was made, but it took long.
     Slow,
-    /// There are small pages.
+    /// There are only small pages.
     Declined,
 }
 
@@ -91,11 +91,11 @@ pub struct Policy {
     newest: usize,
     /// Units taken in small pages since the last look.
     sampled: usize,
-    /// That many are due before the next.
+    /// Units that are due before the next look.
     look_after: usize,
     /// Pieces that may be made huge before the next look.
     left: usize,
-    /// And how many there were after the last one.
+    /// How many there were after the last look.
     granted: usize,
     /// Stalls, and requests, since stalls were last forgotten.
     slow: u32,
@@ -130,12 +130,12 @@ impl Policy {
         }
     }
 
-    /// True when the plan is something else than small pages, for a heap that holds `held` units.
+    /// True when the plan is not small pages, for a heap that holds `held` units.
     pub fn is_due(&mut self, held: usize, now: u32) -> bool {
         held >= FROM && !self.is_paused(now) && (self.left > 0 || self.sampled >= self.look_after)
     }
 
-    /// What to do now, for a heap that holds `held` units. A look begins the count of samples anew.
+    /// What to do now, for a heap that holds `held` units. A look restarts the count of samples.
     pub fn plan(&mut self, held: usize, now: u32) -> Plan {
         if !self.is_due(held, now) {
             return Plan::Small;
@@ -158,7 +158,7 @@ impl Policy {
         paused
     }
 
-    /// Told what a look at the samples found.
+    /// Notes what a look at the samples found.
     pub fn looked(&mut self, dense: bool, held: usize) {
         if dense {
             let most = (held / PIECE / 4).clamp(GRANTED_AT_LEAST, GRANTED_AT_MOST);
@@ -171,12 +171,12 @@ impl Policy {
         }
     }
 
-    /// Told that a piece was due, and could not be asked for at this moment.
+    /// Notes that a piece was due, but could not be asked for at this moment.
     pub fn pass_over(&mut self) {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Told how a request went.
+    /// Notes how a request went.
     pub fn asked(&mut self, answer: Answer, now: u32) {
         self.left = self.left.saturating_sub(1);
         self.asked += 1;
@@ -186,7 +186,7 @@ impl Policy {
         self.slow += u32::from(answer == Answer::Slow);
         if answer == Answer::Declined || self.slow >= MOST_SLOW {
             self.paused_until = Some(now.wrapping_add(FIRST_PAUSE << self.pauses));
-            // Requests that were on their way when a pause began may end in another.
+            // Requests in flight when a pause began may end in another.
             self.pauses = (self.pauses + 1).min(MOST_PAUSES);
             (self.asked, self.slow, self.left, self.granted) = (0, 0, 0, 0);
         }
@@ -198,12 +198,12 @@ pub fn serve(units: usize, held: usize) -> bool {
     held >= FROM && units <= MOST_UNITS && settings::HUGEPAGES.get() == 2
 }
 
-/// True when the kernel is asked for huge pages wherever it can have them.
+/// True when the kernel is asked for huge pages everywhere (`ALLOD_HUGEPAGES=1`).
 pub fn everywhere() -> bool {
     settings::HUGEPAGES.get() == 1
 }
 
-/// Passes the setting on for newly opened units. Where the policy decides, they are advised against huge
+/// Applies the setting to newly opened units. Where the policy decides, they are marked as not wanting huge
 /// pages, so that the kernel makes none of its own in the background.
 pub fn advise_opened(at: usize, len: usize) {
     // SAFETY: the frontier has just opened this range of the window.
@@ -244,13 +244,13 @@ pub fn is_huge(unit: Unit) -> bool {
     unsafe { (*MAP.span(piece_of(unit))).huge.load(Relaxed) }
 }
 
-/// Notes that the piece that a unit lies in is a huge page, or is none any more.
+/// Notes that the piece that a unit lies in is a huge page, or no longer is one.
 pub fn set_huge(unit: Unit, huge: bool) {
     // SAFETY: as for `is_huge`.
     unsafe { (*MAP.span(piece_of(unit))).huge.store(huge, Relaxed) };
 }
 
-/// True when units that are due to go back lie in a huge page that is in use for the most part.
+/// True when units that are due to go back lie in a huge page that is mostly in use.
 pub fn is_spared(unit: Unit, units: usize) -> bool {
     units < PIECE
         && is_huge(unit)
@@ -262,7 +262,7 @@ fn is_free(unit: Unit) -> bool {
     MAP.bin_of(MAP.address_of(unit) as *const u8).is_none_or(|bin| bin == FREE.entry())
 }
 
-/// Notes that none of the pieces that units lie in is a huge page any more.
+/// Notes that none of the pieces that these units lie in is a huge page any longer.
 pub fn forget(unit: Unit, units: usize) {
     let mut at = unit;
     while at < unit + units {

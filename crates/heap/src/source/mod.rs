@@ -16,12 +16,12 @@
 //! | `runs` | free runs by length, joined with their neighbours |
 //! | `ages` | dirty runs by age |
 //! | `frontier` | the window of addresses and how far it is open |
-//! | `beside` | what is opened beside the units |
-//! | `wipe` | what becomes of the contents of a span that comes back |
-//! | `huge` | which pieces become huge pages, and when one is broken |
-//! | `density` | how much is resident of what is in use |
+//! | `beside` | memory that is opened along with the units |
+//! | `wipe` | what happens to the contents of a span that is returned |
+//! | `huge` | which pieces become huge pages, and when one is split |
+//! | `density` | how much of the memory in use is resident |
 //! | `opener` | whose turn it is to open units |
-//! | `purging` | pieces on their way to or from the system |
+//! | `purging` | pieces in flight to or from the system |
 //! | `waiting` | spans freed while the lock could not be taken |
 //! | `source` | the lock, and what it guards |
 //! | `taking` | how units leave the source |

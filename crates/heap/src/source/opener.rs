@@ -1,4 +1,4 @@
-//! Whose turn it is to open units: one thread's at a time, and others who need some sleep meanwhile.
+//! Whose turn it is to open units: one thread's at a time. Others that need units sleep meanwhile.
 
 use crate::base::sync::{AtomicUsize, Ordering, const_fn, futex_wait_word, futex_wake_word};
 use allod_os::thread;
@@ -28,8 +28,8 @@ impl Opener {
     }
 
     /// Makes it the calling thread's turn, or sleeps until the thread whose turn it is has ended it. With
-    /// `wait` false it does not sleep: for who holds a lock that the other needs to end its turn, which is
-    /// the source's, lent for a fork.
+    /// `wait` false it does not sleep: for callers that hold a lock that the other thread needs to end its turn
+    /// (the source's, lent for a fork).
     pub fn begin(&self, wait: bool) -> Turn {
         let me = thread::pointer();
         match self.0.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
@@ -49,7 +49,7 @@ impl Opener {
         futex_wake_word(&self.0, i32::MAX);
     }
 
-    /// True when the calling thread was interrupted in its turn.
+    /// True when the calling thread was interrupted during its turn.
     pub fn is_mine(&self) -> bool {
         self.0.load(Ordering::Relaxed) == thread::pointer()
     }

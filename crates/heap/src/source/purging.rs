@@ -1,10 +1,10 @@
-//! Pieces on their way to or from the system: given back, or made huge pages. They are in no list, and
-//! nobody else's.
+//! Pieces in flight to or from the system: being given back, or made huge pages. They are in no list, and
+//! nobody else touches them.
 
 use crate::base::layout::Unit;
 use allod_os::thread;
 
-/// Pieces that may be on their way at once.
+/// The most pieces in flight at once.
 const PIECES: usize = 8;
 
 #[derive(Clone, Copy)]
@@ -13,11 +13,11 @@ struct Piece {
     units: usize,
     /// The thread that gives it back, or makes it huge.
     thread: usize,
-    /// Which one it is of all that ever were.
+    /// Its sequence number.
     number: u32,
 }
 
-/// Which pieces are on their way. Guarded by the source's lock.
+/// The pieces in flight. Guarded by the source's lock.
 #[derive(Clone)]
 pub struct Purging {
     pieces: [Piece; PIECES],

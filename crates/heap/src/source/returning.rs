@@ -11,20 +11,19 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// For how long nothing is given back after the system has refused to take it, in milliseconds.
 const REFUSED_FOR: u32 = 60_000;
-/// Refusals in a row after which that is so.
+/// Refusals in a row after which that happens.
 const MOST_REFUSALS: u32 = 16;
 
-/// How often somebody who needs memory at once waits for what others are giving back,
+/// How often a thread that needs memory at once waits for what others are giving back,
 const ROUNDS: usize = 4;
 /// and how long at most each time, in milliseconds: one of them may have been stopped in the middle.
 const WAIT_AT_MOST: usize = 50;
 
 impl Source {
-    /// Gives the pages of the oldest dirty run, a piece of it (2 MiB, of runs
-    /// above 128 MiB a 64th), back to the system when
-    /// it is older than `delay` milliseconds, or puts that off for a part of a huge page. With a delay of 0
-    /// nothing is put off, and only what the system has just refused is left alone. Returns the bytes
-    /// given back, or `None` when there is nothing (yet) to do.
+    /// Gives a piece of the oldest dirty run (2 MiB, or a sixty-fourth of a run above 128 MiB) back to the system
+    /// if the run is older than `delay` milliseconds, or postpones that for a part of a huge page. With a delay of 0
+    /// nothing is postponed, and only what the system has just refused is left alone. Returns the bytes
+    /// given back, or `None` when there is nothing to do (yet).
     pub fn purge_oldest(&self, now: u32, delay: u32) -> Option<usize> {
         let (place, unit, units) = {
             let mut locked = self.enter()?;
@@ -36,7 +35,7 @@ impl Source {
                 return None;
             }
             let place = state.purging.place()?;
-            // To the end of a huge page; of a run of GiBs, which was hardly touched, a larger part.
+            // Up to the end of a huge page; a larger part of a run of GiBs, most of which was probably never touched.
             let most = (run.units / 64).next_multiple_of(PIECE).max(PIECE);
             let units = run.units.min(most - unit.index() % PIECE);
             state.runs.take_at(unit, units)?;
@@ -57,7 +56,7 @@ impl Source {
             let state = locked.state();
             state.purging.end(place);
             // Locked pages cannot be purged; counting them clean would hand out old contents. They
-            // are not tried again for long, and after several none is.
+            // are not tried again for a while, and after several refusals nothing is.
             state.refusals = if done { 0 } else { state.refusals + 1 };
             let later = now.wrapping_add(REFUSED_FOR);
             state.refused_until = (state.refusals >= MOST_REFUSALS).then_some(later);
@@ -71,9 +70,9 @@ impl Source {
         Some(units * UNIT)
     }
 
-    /// Gives all dirty runs back: they join clean ones, and may be long enough then. What other threads are
-    /// giving back has joined them, too, when this ends. Returns the bytes given back; what others free
-    /// meanwhile does not make it go on for ever.
+    /// Gives all dirty runs back: they join clean ones, and may then be long enough. When this ends, what other
+    /// threads were giving back has joined them, too. Returns the bytes given back. It ends even if other threads
+    /// keep freeing memory meanwhile.
     pub fn purge_all(&self) -> usize {
         let now = settings::now();
         let most = self.stats.dirty_units.load(Relaxed) * UNIT;
@@ -93,7 +92,7 @@ impl Source {
 
     /// Waits for other threads that are giving something back now. False when there was none.
     fn wait_for_others(&self) -> bool {
-        // They need the lock to end that.
+        // They need the lock to finish.
         if self.lock.is_lent_here() {
             return false;
         }

@@ -2,15 +2,15 @@
 //!
 //! Two sets: **dirty** runs (pages as their last user left them, still resident) and **clean** ones
 //! (reading as zero, costing nothing). Within a set, runs are filed by length: exact up to 32 units,
-//! then eight files to a doubling; the newest of a file is taken first.
+//! then eight files per doubling; the newest of a file is taken first.
 //!
 //! ```text
 //!   records:  │ filed, units = 5 │ … │ … │ … │ filed, units = 5 │ not filed │ …
 //!   units:    │ ◀────────────── a free run ──────────────────▶ │ in use    │ …
 //! ```
 //! Both ends of a filed run carry its length (boundary tags, Knuth), and no other record says
-//! `filed`: so a run that is filed finds its neighbours in constant time. The map's words for free
-//! units all say FREE; they are written by whoever frees a span, before it comes here.
+//! `filed`, so a run that is being filed finds its neighbours in constant time. The map's words for free
+//! units all say FREE; whoever frees a span writes them before returning it here.
 
 use crate::base::layout::{PIECE, UNIT_SHIFT, Unit};
 use crate::base::list::List;
@@ -20,7 +20,7 @@ use crate::source::ages::{Ages, before, close};
 
 const EXACT: usize = 32;
 const FILES: usize = EXACT + 8 * 23;
-/// Runs of a file that are looked at, usually.
+/// Runs of a file that are usually examined.
 const TRIES: usize = 8;
 
 /// Free runs of one set, by length.
@@ -87,7 +87,7 @@ impl Files {
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
 
-    /// A run of the longest there are.
+    /// One of the longest runs.
     fn longest(&self) -> Option<Unit> {
         let word = self.used.iter().rposition(|&bits| bits != 0)?;
         let file = word * 64 + 63 - self.used[word].leading_zeros() as usize;
@@ -104,7 +104,7 @@ pub struct Taken {
     pub clean: bool,
 }
 
-/// What is known of a free run.
+/// The fields of a free run.
 #[derive(Clone, Copy)]
 pub struct Known {
     /// Its length.
@@ -132,11 +132,11 @@ pub struct Runs {
     clean: Files,
     ages: Ages,
     dirty_units: usize,
-    /// Runs of a file that are looked at before a longer one is taken.
+    /// Runs of a file that are examined before a longer one is taken.
     tries: usize,
 }
 
-/// The record of a filed run's first unit says all of it.
+/// The run described by the record of a filed run's first unit.
 unsafe fn known(unit: Unit) -> Known {
     // SAFETY: a filed run has a valid record under the lock.
     unsafe {
@@ -169,7 +169,7 @@ impl Runs {
         Runs { dirty, clean, ages: Ages::new(), dirty_units: 0, tries: TRIES }
     }
 
-    /// Says whether a run that fits is to be found wherever it is, or only where that is quick.
+    /// Sets whether to search for a fitting run everywhere, or only where that is quick.
     pub fn look_everywhere(&mut self, everywhere: bool) {
         self.tries = if everywhere { usize::MAX } else { TRIES };
     }
@@ -219,7 +219,7 @@ impl Runs {
         }
     }
 
-    /// Files a free run, joined with those of its neighbours that are like it.
+    /// Files a free run, joined with neighbours of the same set; dirty ones only if of about the same age.
     ///
     /// # Safety
     /// The units are free, the caller's under the source's lock, entered in the map as FREE, and
@@ -284,7 +284,7 @@ impl Runs {
         self.take_clean_aligned(units, align, want)
     }
 
-    /// Like [`take`](Runs::take), but dirty ones only, and none but a run that is long enough.
+    /// Like [`take`](Runs::take), but only dirty units, and only from a single run that is long enough.
     pub fn take_dirty(&mut self, units: usize) -> Option<Taken> {
         let found = self.dirty.find(units, self.tries)?;
         // SAFETY: a filed run of that length.

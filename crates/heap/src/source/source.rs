@@ -1,8 +1,9 @@
 //! The span source: its lock, and what the layers above call.
 //!
-//! A thread that is interrupted by a signal while it holds the lock, and whose handler allocates (in a
-//! forked child, say), gets units from a small **spare**, and what it frees waits in a list until the
-//! lock is taken the next time. A thread that prepares a fork holds the lock at rest and goes on as usual.
+//! If a signal interrupts a thread while it holds the lock, and the handler allocates (in a
+//! forked child, say), it gets units from a small **spare**, and what it frees waits in a list until the
+//! lock is taken the next time. A thread that prepares a fork holds the lock while the state it guards is
+//! consistent, and goes on as usual.
 
 use crate::base::layout::{UNIT_SHIFT, Unit, units_for};
 use crate::base::settings;
@@ -30,7 +31,7 @@ pub(super) struct State {
     pub(super) policy: Policy,
     /// Pieces in a row that the system refused to take.
     pub(super) refusals: u32,
-    /// Until when purging is put off because of that.
+    /// Until when purging is suspended because of that.
     pub(super) refused_until: Option<u32>,
 }
 
@@ -42,7 +43,7 @@ pub struct SourceStats {
     pub kind_units: [AtomicUsize; Kind::COUNT],
     /// Units in spans.
     pub used_units: AtomicUsize,
-    /// Units of those that only give large blocks room to grow, and were never theirs to touch.
+    /// Units of those that only give large blocks room to grow, and that the program was never allowed to touch.
     pub room_units: AtomicUsize,
     /// Most units ever in spans at once.
     pub peak_units: AtomicUsize,
@@ -198,7 +199,7 @@ impl Source {
         self.stats.used_units.load(Relaxed) << UNIT_SHIFT
     }
 
-    /// The same without the room that large blocks have to grow: what the program may have touched.
+    /// The same without the room that large blocks have to grow: the memory that the program may have touched.
     pub fn held_bytes(&self) -> usize {
         self.held_units() << UNIT_SHIFT
     }
@@ -240,7 +241,7 @@ impl Source {
         before
     }
 
-    /// Gives up the addresses of a clean run, as if they were somebody else's. False when there is none.
+    /// Gives up the addresses of a clean run, and marks them as foreign. False when there is none.
     fn give_up_clean(&self) -> bool {
         let Some(mut locked) = self.enter() else { return false };
         let state = locked.state();
@@ -256,7 +257,7 @@ impl Source {
         true
     }
 
-    /// Does something to the frontier that takes system calls, as one who opens units does.
+    /// Makes a change to the frontier that takes system calls, in the way units are opened.
     fn change_frontier(&self, change: impl FnOnce(&mut Frontier)) {
         loop {
             match self.opener.begin(!self.lock.is_lent_here()) {
@@ -302,7 +303,7 @@ impl Source {
 /// A fresh span for the heap's own data; `None` when memory is out.
 pub fn internal(bytes: usize) -> Option<(usize, bool)> {
     let units = units_for(bytes);
-    // Clean ones: a heap's stacks are used in part only, and a huge page would make all of them resident.
+    // Clean ones: a heap's stacks are only partly used, and a huge page would make all of them resident.
     let clean = SOURCE.take_clean(units, Kind::Internal);
     let free = clean.or_else(|| SOURCE.take(units, 1, Kind::Internal))?;
     let span = MAP.span(free.unit);

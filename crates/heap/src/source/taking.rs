@@ -12,18 +12,18 @@ use crate::source::runs::Taken;
 use crate::source::source::{Free, Locked, Source};
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Units made known at once at the frontier.
+/// Units opened at once at the frontier.
 const STEP: usize = 16;
 
 /// Whether units could be opened.
 enum Grown {
     Yes,
     No,
-    /// The calling thread was interrupted while it opened units itself, or must not wait for who does.
+    /// The calling thread was interrupted while it opened units itself, or must not wait for the thread that does.
     Reentered,
 }
 
-/// Writes into a new span's record what it is for.
+/// Writes the kind into a new span's record.
 fn hand_out(taken: Taken, units: usize, kind: Kind) -> Free {
     let span = MAP.span(taken.unit);
     // SAFETY: the run is ours until somebody enters it in the map.
@@ -36,8 +36,8 @@ fn hand_out(taken: Taken, units: usize, kind: Kind) -> Free {
 }
 
 impl Locked<'_> {
-    /// Takes units that are free: resident ones first. None while huge pages should be made for them first,
-    /// unless it is to look everywhere.
+    /// Takes units that are free, resident ones first. `None` while huge pages should be made for them first,
+    /// unless it is told to look everywhere.
     fn find(&mut self, units: usize, align: usize, everywhere: bool) -> Option<Taken> {
         let held = self.source.held_units();
         let state = self.state();
@@ -57,7 +57,7 @@ impl Locked<'_> {
         Some(taken)
     }
 
-    /// Writes into the record of a run taken out what it is for.
+    /// Writes the kind into the record of a run that was taken out.
     fn hand_out(&mut self, taken: Taken, units: usize, kind: Kind) -> Free {
         self.source.count(kind, units as isize);
         self.source.show_dirty(self.state().runs.dirty_units());
@@ -103,8 +103,8 @@ impl Source {
         Some(locked.hand_out(taken, units, kind))
     }
 
-    /// Takes units with `find`, and with `more` sees to it that there are some where that finds none. `find` is
-    /// told whether it shall look everywhere, because memory is out.
+    /// Takes units with `find`; if that finds none, gets more with `more` and tries again. `find`'s argument says
+    /// whether to look everywhere, because memory is out.
     fn take_by(
         &self,
         units: usize,
@@ -130,7 +130,7 @@ impl Source {
         }
     }
 
-    /// Sees to it that a span of `units` units finds more than it did: makes huge pages where that is the
+    /// Makes more units available for a span of `units` units: makes huge pages if that is the
     /// policy, else opens at least that many units, or waits until another thread has. False when the
     /// system refuses, or the window ends, or the calling thread was interrupted while it did so.
     pub fn open_more(&self, units: usize) -> bool {
@@ -177,14 +177,14 @@ impl Source {
                 if matches!(self.grow(whole + PIECE - 1), Grown::Yes) {
                     return Some(Grown::Yes);
                 }
-                // Perhaps there is still room for small pages.
+                // There may still be room for small pages.
                 self.enter()?.state().policy.asked(Answer::Declined, settings::now());
                 None
             }
         }
     }
 
-    /// Makes pieces huge pages, without the lock, and files them as resident. They are on their way in
+    /// Makes pieces huge pages, without the lock, and files them as resident. They are in flight in
     /// `place`.
     fn make_huge(&self, unit: Unit, units: usize, place: usize) {
         let mut answers = [Answer::Declined; huge::MOST_UNITS / PIECE];

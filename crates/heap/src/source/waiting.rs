@@ -10,7 +10,7 @@ pub struct Waiting {
     first: AtomicU32,
 }
 
-/// What was taken out.
+/// The spans that were taken out.
 pub struct Taken {
     next: Unit,
 }

@@ -1,9 +1,10 @@
-//! Spans of other layers come back as clean, in the hardened build: what lay in them is in no block later.
+//! In the hardened build, spans of other layers are wiped when they are returned, so that their contents never
+//! show up in a block.
 
 use allod_os::vm;
 use core::ptr;
 
-/// Has whole units read as zero. True when they do.
+/// Makes whole units read as zero. True when that succeeded.
 ///
 /// # Safety
 /// The units are the caller's, and nothing in them is used any more.

@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering, Ordering::Relaxed};
 pub static IDLE: Idle = Idle::new(Standing::Orphan);
 static HOOK: ExitHook = ExitHook::new();
 static REGISTERED: AtomicBool = AtomicBool::new(false);
-/// Times a thread's exit hook puts itself off, so that other destructors come first.
+/// How often a thread's exit hook defers itself, so that other destructors run first.
 const PUT_OFF: usize = 2;
 
 /// The first thread of the process, by its thread pointer; 0 while it has no heap, and [`LEFT`] when it
@@ -23,11 +23,11 @@ const PUT_OFF: usize = 2;
 static FIRST: AtomicUsize = AtomicUsize::new(0);
 const LEFT: usize = 1;
 
-/// Where a slow path stands: which heap it may use.
+/// Which heap a slow path may use.
 pub enum Here {
     /// The thread's own heap, with its front caches.
     Own(*mut Heap),
-    /// A shared heap that must be locked: the thread has ended, or no heap could be had.
+    /// A shared heap that must be locked: the thread has ended, or no heap was available.
     Shared(*mut Heap),
     /// No memory for a heap.
     Nothing,
@@ -46,7 +46,7 @@ pub fn here() -> Here {
     Here::Own(h)
 }
 
-/// The heap that serves a thread which has none, or whose own is in the middle of a change.
+/// The heap that serves a thread that has none, or whose own is in the middle of a change.
 #[cold]
 pub fn elsewhere() -> Here {
     shared::late().map_or(Here::Nothing, Here::Shared)
@@ -54,7 +54,7 @@ pub fn elsewhere() -> Here {
 
 #[cold]
 fn attach() -> Here {
-    // Before the heap is made, for the knobs decide what it gets.
+    // Before the heap is made, because the knobs decide what it gets.
     settings::read();
     let adopted = IDLE.adopt(Standing::Born);
     let h = if adopted.is_null() { Heap::create(Standing::Born) } else { adopted };
@@ -99,7 +99,7 @@ unsafe extern "C" fn on_thread_exit(left: *mut c_void) {
     }
 }
 
-/// Notes the first thread of the process when it comes.
+/// Notes the first thread of the process at its first allocation.
 fn note_first() {
     if FIRST.load(Relaxed) == 0 && thread::is_first() {
         FIRST.store(thread::pointer(), Relaxed);
@@ -131,7 +131,7 @@ pub unsafe fn send_all(me: *mut Heap) {
     // SAFETY: the caller's contract; a parcel that was taken out is ours until it is delivered.
     unsafe {
         loop {
-            // Where the helper wants them it sends them, in this turn or the next.
+            // If the helper has claimed them, it sends them, in this turn or the next.
             let Some(lease) = (*me).lease().begin() else { return };
             let next = Heap::outgoing(me).take_any();
             drop(lease);

@@ -8,7 +8,7 @@ use core::ptr;
 /// A list of heaps without threads. Nobody waits for another lock with its lock held.
 ///
 /// A heap has the list's standing exactly as long as it is in the list. So a fork, which holds the lock,
-/// finds none that is on its way.
+/// finds no heap in between.
 pub struct Idle {
     lock: Lock,
     standing: Standing,
@@ -20,14 +20,14 @@ unsafe impl Sync for Idle {}
 
 impl Idle {
     const_fn! {
-        /// An empty list of heaps with that standing.
+        /// An empty list of heaps with the given standing.
         pub fn new(standing: Standing) -> Idle {
             Idle { lock: Lock::new(), standing, first: UnsafeCell::new(ptr::null_mut()) }
         }
     }
 
-    /// Takes a heap over, with another standing; null when none waits. It is the caller's alone, but for
-    /// those who settle its mail or purge it with its lock held.
+    /// Takes a heap over, with another standing; null when none is waiting. It belongs to the caller alone, except for
+    /// those who unpack its mail or purge it with its lock held.
     pub fn adopt(&self, standing: Standing) -> *mut Heap {
         let Some(_held) = self.lock.enter() else { return ptr::null_mut() };
         // SAFETY: the lock is held; idle heaps are linked by `next_idle`.
@@ -47,7 +47,7 @@ impl Idle {
     /// The heap is the caller's and in no list.
     pub unsafe fn attach(h: *mut Heap, thread: usize) {
         // SAFETY: the caller's contract; others touch the heap with its lock held only. The lock
-        // cannot be this thread's already, for the heap was not.
+        // cannot be this thread's already, because the heap was not.
         unsafe {
             let _locked = Heap::enter(h);
             (*h).set_standing(Standing::Attached);
@@ -55,14 +55,14 @@ impl Idle {
         }
     }
 
-    /// Leaves a heap to the next thread, front caches and all. `last` runs with its lock held.
+    /// Leaves a heap to the next thread, front caches included. `last` runs with its lock held.
     ///
     /// # Safety
     /// The heap is the calling thread's own, and no longer in its slot.
     pub unsafe fn leave(&self, h: *mut Heap, last: impl FnOnce(&mut LockedHeap<'_>)) {
         // SAFETY: the caller's contract.
         unsafe {
-            // Interrupted in its own heap, a thread does not end.
+            // A thread that was interrupted inside its own heap does not end there.
             let Some(mut locked) = Heap::enter(h) else { return };
             last(&mut locked);
             drop(locked);
@@ -75,7 +75,7 @@ impl Idle {
     /// # Safety
     /// The heap is the caller's, who uses it no more, or nobody's, and in no list.
     pub unsafe fn put(&self, h: *mut Heap) {
-        // A thread that was interrupted here loses the heap.
+        // If this thread was interrupted holding the lock, the heap is lost.
         if let Some(_held) = self.lock.enter() {
             // SAFETY: the lock is held; the heap is in no list.
             unsafe {

@@ -1,4 +1,4 @@
-//! Heaps for everybody: the one that serves threads without a heap of their own, and destroyed
+//! Shared heaps: the one that serves threads without a heap of their own, and destroyed
 //! first-class heaps that wait to be used again.
 
 use crate::heap::heap::{Heap, Standing};
@@ -30,7 +30,7 @@ pub fn late() -> Option<*mut Heap> {
     }
 }
 
-/// A heap for everybody, new or used again; `None` when memory is out.
+/// A shared heap, new or reused; `None` when memory is out.
 pub fn make() -> Option<*mut Heap> {
     let mut h = RETIRED.adopt(Standing::Shared);
     if h.is_null() {

@@ -1,15 +1,15 @@
-//! Checks of the caller's conduct: in debug builds and with the feature `validate`.
+//! Checks for wrong use: in debug builds and with the feature `validate`.
 
-/// True where wrong use is looked for.
+/// True in builds that check for wrong use.
 pub const CHECKED: bool = cfg!(any(debug_assertions, feature = "validate"));
 
-/// True where the closure rule is proven after each exit and dead memory is poisoned.
+/// True in builds that check the closure rule after each exit and poison dead memory.
 pub const VALIDATE: bool = cfg!(feature = "validate");
 
 /// What dead memory is filled with under `validate`.
 pub const POISON: u8 = 0xDB;
 
-/// Ends the program (by a panic) with what was done wrong, in checked builds; elsewhere nothing.
+/// In checked builds, panics with a message about what was done wrong; otherwise does nothing.
 #[cold]
 #[inline(never)]
 pub fn wrong(what: core::fmt::Arguments<'_>) {

@@ -15,7 +15,7 @@ pub enum Error {
     OutOfBounds,
     /// The container lies in no region, so it would outlive what it is to hold.
     OutsideRegion,
-    /// A root, a tether or a child still holds the region, so it cannot be handed on.
+    /// A root, a tether or a child still holds the region, so it cannot be handed over.
     Held,
 }
 

@@ -1,4 +1,4 @@
-//! Hashes under keys that are drawn anew in every process, so that nobody can choose colliding keys.
+//! Hashes under keys that are random in every process, so that nobody can choose colliding keys.
 //!
 //! Text goes through SipHash-1-3 (Aumasson and Bernstein; the variant of Rust's standard library),
 //! single words through two folded multiplications with secret factors.
@@ -13,13 +13,13 @@ fn keys() -> (u64, u64) {
     if a != 0 && b != 0 { (a, b) } else { draw() }
 }
 
-/// The address of the two keys, drawn: they never change afterwards. For hashing in other languages.
+/// The address of the two keys, which are drawn by now and never change. For hashing in other languages.
 pub fn keys_address() -> *const u64 {
     keys();
     KEYS.as_ptr().cast()
 }
 
-/// Draws the keys, once: whoever is first wins, and all use the winner's.
+/// Draws the keys, once: the first thread wins, and all use its keys.
 #[cold]
 fn draw() -> (u64, u64) {
     for key in &KEYS {
@@ -27,7 +27,7 @@ fn draw() -> (u64, u64) {
         // SAFETY: the buffer holds eight bytes.
         let got = unsafe { libc::getrandom((&raw mut word).cast(), 8, libc::GRND_NONBLOCK) };
         if got != 8 {
-            // Early at boot: the addresses of stack and code are the randomness there is.
+            // Early at boot, the addresses of stack and code are the only randomness available.
             word ^= (&raw const word as u64) ^ (draw as *const () as u64).rotate_left(32);
         }
         let _ = key.compare_exchange(0, word | 1, Relaxed, Relaxed);

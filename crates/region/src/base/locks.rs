@@ -1,7 +1,7 @@
 //! The locks of all regions of the process, and `fork` while other threads use them: the child finds every
-//! lock free and every table whole.
+//! lock free and every table consistent.
 //!
-//! All locks are taken before a fork and released after it, in parent and child. But for `ONCE`, which
+//! All locks are taken before a fork and released after it, in parent and child. Except for `ONCE`, which
 //! is taken before the others, none of them is ever taken while another of them is held, so their order does
 //! not matter; the heap's own are taken after these, as everywhere else.
 //!
@@ -13,15 +13,15 @@ use allod_heap::process::{AroundFork, at_fork};
 use allod_os::lock::Lock;
 use core::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 
-/// Of what is done once.
+/// For initialisation.
 static ONCE: Lock = Lock::new();
-/// Of the table of types.
+/// For the table of types.
 pub(crate) static TYPES: Lock = Lock::new();
-/// Of the table of symbols.
+/// For the table of symbols.
 pub(crate) static SYMBOLS: Lock = Lock::new();
-/// Of the spans that have free slots.
+/// For the spans that have free slots.
 pub(crate) static SLOTS: Lock = Lock::new();
-/// Of the roots that `validate` knows.
+/// For the roots that `validate` knows.
 pub(crate) static ROOTS: Lock = Lock::new();
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
@@ -55,7 +55,7 @@ extern "C" fn on_load() {
 #[unsafe(link_section = ".init_array")]
 static ON_LOAD: extern "C" fn() = on_load;
 
-/// Registers what must happen around forks, once. Called before the first use of any of the locks, for
+/// Registers the fork handlers, once. Called before the first use of any of the locks, because
 /// constructors that run before `on_load` may use regions.
 #[inline]
 pub(crate) fn prepare() {

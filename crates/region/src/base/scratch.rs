@@ -87,7 +87,7 @@ impl<T: Copy> Map<T> {
         Map { slots: ptr::null_mut(), mask: 0, len: 0 }
     }
 
-    /// The place of a key: its entry, or the empty one where it would go.
+    /// The position of a key: its entry, or the empty one where it would go.
     unsafe fn place(&self, key: u64) -> *mut (u64, T) {
         let mut i = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize & self.mask;
         // SAFETY: the table is never full.

@@ -1,3 +1,3 @@
-//! What the counts are made of. `crates/models` puts loom's parts in their place.
+//! The atomics that the counts are built from. `crates/models` replaces them by loom's.
 
 pub use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

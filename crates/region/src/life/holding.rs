@@ -8,11 +8,11 @@ use crate::memory::slots;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// So many regions are looked at one by one.
+/// Up to this many regions are checked one by one.
 const WALKED: usize = 8;
 
-/// Makes a region's counts ready for other threads, and those of all that it keeps alive, which
-/// whoever is last lets go of. Before the first of them sees it.
+/// Makes a region's counts ready for other threads, and those of all that it keeps alive, because the last
+/// holder releases those. Called before the first of the threads sees it.
 ///
 /// # Safety
 /// The calling thread owns `r`, which is not merged into another.
@@ -63,8 +63,8 @@ pub(super) unsafe fn each_held(r: *mut Control, mut f: impl FnMut(*mut Control) 
 }
 
 /// Makes `other` outlive `r`: values of `other` may from now on be stored in `r`. `r` holds a reference
-/// to `other` until it is reclaimed. False when memory is out, when `r` is frozen, and when `r` outlives
-/// `other` already, which would be a circle that never ends.
+/// to `other` until it is reclaimed. False when memory is out, when `r` is frozen, and when `r` already outlives
+/// `other`, which would make a cycle that is never freed.
 ///
 /// # Safety
 /// The calling thread owns `r`; `other` is alive, and shared or owned by the calling thread.
@@ -104,7 +104,7 @@ unsafe fn enter(r: *mut Control, other: *mut Control) -> Result<(), Full> {
             (*r).counts.set_extra();
         }
         let kept = &mut *(*r).kept;
-        // What is frozen keeps nothing more and is merged into nothing.
+        // A frozen region keeps no further regions and is merged into nothing.
         let settled = (*other).frozen && (*other).parent.is_null() && (*other).kept.is_null();
         if settled && kept.some.as_slice().len() >= WALKED {
             kept.settled.insert(other as u64, ())
@@ -129,8 +129,8 @@ pub(crate) unsafe fn keeps(r: *mut Control, other: *mut Control) -> bool {
 }
 
 /// True when `a` is sure to live as long as `b`: it is `b`, an ancestor, or kept by `b` or by one of
-/// those. A few loads for each ancestor, however many frozen regions it keeps; a search, each region once, where regions keep others that hold
-/// others again. False also when memory for that search is out.
+/// those. A few loads for each ancestor, however many frozen regions it keeps; a search that visits each region
+/// once if regions keep others that hold others in turn. False also when memory for that search is out.
 ///
 /// # Safety
 /// Both are alive.
@@ -139,8 +139,8 @@ pub unsafe fn outlives(a: *mut Control, b: *mut Control) -> bool {
     unsafe { holds(b, a) == Ok(true) }
 }
 
-/// Whether `b` holds `a`, so that `a` must not come to hold `b`: a circle would never end. Without
-/// references nobody does. True also when memory to find out is out.
+/// Whether `b` holds `a`, so that `a` must not come to hold `b`: a cycle would never be freed. Without
+/// references nobody does. True also when memory for the search is out.
 pub(super) unsafe fn may_hold(b: *mut Control, a: *mut Control) -> bool {
     // SAFETY: both are alive.
     unsafe { !(*a).counts.only_open() && holds(b, a) != Ok(false) }
@@ -177,7 +177,7 @@ unsafe fn holds(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
     }
 }
 
-/// [`holds`] when the regions kept hold others again.
+/// [`holds`] when the kept regions hold others in turn.
 #[cold]
 unsafe fn search(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
     let mut met: Map<()> = Map::new();

@@ -26,7 +26,7 @@ pub unsafe fn merge(r: *mut Control, heir: *mut Control) -> bool {
         if may_hold(heir, r) {
             return false;
         }
-        // What `r` was sure of, the heir must be sure of now.
+        // What was guaranteed to outlive `r` must now outlive the heir.
         if !inherit_holds(r, heir) {
             return false;
         }

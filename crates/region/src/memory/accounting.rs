@@ -6,9 +6,9 @@ use crate::memory::control::Control;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {
-    /// Bytes of objects, with their headers and what alignment cost.
+    /// Bytes of objects, including headers and alignment padding.
     pub live: usize,
-    /// The most that `live` has been since the region was created: the same, for a region only grows
+    /// The most that `live` has been since the region was created: the same as `live`, because a region only grows
     /// until it ends.
     pub peak: usize,
     /// Chunks held.

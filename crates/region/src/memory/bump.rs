@@ -22,7 +22,7 @@ pub unsafe fn bump(r: *mut Control, size: usize) -> *mut u8 {
             return chunk::bump_slow(r, size);
         }
         (*r).cursor = p.add(size);
-        // Spares the callers' test for null on the straight line.
+        // Saves the callers a test for null on the fast path.
         core::hint::assert_unchecked(!p.is_null());
         p
     }

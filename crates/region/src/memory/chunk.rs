@@ -80,7 +80,7 @@ pub unsafe fn bump_aligned_slow(r: *mut Control, size: usize, align: usize) -> *
     }
     // SAFETY: the caller's contract.
     unsafe {
-        // A region that has been left grows on while a reference or a tether holds it: stores into its
+        // A region that has been left can still grow while a reference or a tether holds it: stores into its
         // objects may need copies there.
         if CHECKED && !(*r).counts.is_held() {
             wrong(format_args!("allocation in region {r:p}, which is not open any more"));
@@ -107,7 +107,7 @@ pub unsafe fn bump_aligned_slow(r: *mut Control, size: usize, align: usize) -> *
     }
 }
 
-/// How large the next chunk is to be: a step larger than the newest.
+/// The size of the next chunk: one step larger than the newest.
 unsafe fn next_size(r: *mut Control) -> ChunkSize {
     // SAFETY: the caller's region is live.
     unsafe {
@@ -185,7 +185,7 @@ unsafe fn own_chunk(r: *mut Control, size: usize, align: usize, need: usize) -> 
     }
 }
 
-/// Own chunks stand at the old end, so that the cursor's chunk stays the newest.
+/// Own chunks go to the old end of the list, so that the cursor's chunk stays the newest.
 unsafe fn enter_oldest(r: *mut Control, c: *mut Chunk) {
     // SAFETY: the caller's region and chunk; the list's links are valid.
     unsafe {

@@ -1,4 +1,4 @@
-//! The region control block and the heads of its chunks: what lies where.
+//! The layout of the region control block and of chunk headers.
 //!
 //! Invariant: `cursor ≤ limit`, both in the inline buffer or both in the newest bump chunk, and
 //! `first..cursor` of that memory holds the region's objects. `cursor` is a multiple of 8.
@@ -17,8 +17,8 @@ pub const BLOCK_BYTES: usize = size_of::<Control>();
 
 /// A region. C code that includes `allod/region.h` knows the first two fields.
 ///
-/// What opening, allocating and leaving touch stands first, and the inline buffer next to it: a small
-/// region is one or two cache lines. The rest is for regions that are shared, spliced or grown.
+/// The fields that opening, allocating and leaving touch come first, and the inline buffer follows: a small
+/// region touches one or two cache lines. The rest is for regions that are shared, spliced or grown.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Control {
@@ -31,7 +31,7 @@ pub struct Control {
     /// First byte for objects in the inline buffer or the newest chunk.
     pub first: *mut u8,
     pub(crate) inline: [u64; INLINE_BYTES / 8],
-    /// The next of the dead regions about to be taken apart, or the next block of the merged list.
+    /// The next dead region about to be dismantled, or the next block of the merged list.
     pub(crate) next: *mut Control,
     /// Newest and oldest chunk.
     pub(crate) newest: *mut Chunk,
@@ -45,22 +45,22 @@ pub struct Control {
     pub(crate) parent: *mut Control,
     /// Regions this one holds references to, besides its parent; null without any.
     pub(crate) kept: *mut Kept,
-    /// Bytes in use in everything but the memory the cursor is in. In the newest of the merged blocks,
-    /// whose objects are their heir's: bytes that were moved in vain out of what is merged.
+    /// Bytes in use, except in the memory the cursor is in. In the newest of the merged blocks,
+    /// whose objects belong to their heir: bytes of moves out of the merged memory that were undone.
     pub(crate) retired: usize,
     pub(crate) repairs: u32,
     pub(crate) inline_used: u16,
     pub(crate) frozen: bool,
-    /// Its memory is its heir's, so that `heir` holds no reference and may be shortened.
+    /// True when its memory is its heir's, so that `heir` holds no reference and may be shortened.
     pub(crate) handed_over: AtomicBool,
 }
 
 /// The regions that one region keeps alive.
 pub struct Kept {
-    /// To be looked at one by one: their heirs, and what they hold in turn.
+    /// Checked one by one: their heirs, and what they hold in turn.
     pub(crate) some: Stack<*mut Control>,
-    /// Frozen regions that hold no others, by their addresses: they stay what they are, so however many
-    /// there are, one is found at once.
+    /// Frozen regions that hold no others, hashed by address: they do not change, so however many
+    /// there are, one is found in constant time.
     pub(crate) settled: Map<()>,
 }
 
@@ -140,7 +140,7 @@ impl Control {
         unsafe { (&raw mut (*r).inline).cast() }
     }
 
-    /// Forgets what is in the inline buffer of a region that has used nothing else.
+    /// Empties the inline buffer of a region that has used nothing else.
     ///
     /// # Safety
     /// As for [`Control::rewind`]; the cursor is in the inline buffer.
@@ -165,7 +165,7 @@ impl Control {
         }
     }
 
-    /// In checked builds, leaves no room in a pooled region, so that its use is noticed.
+    /// In checked builds, leaves no room in a pooled region, so that wrong use is detected.
     ///
     /// # Safety
     /// As for [`Control::rewind`].

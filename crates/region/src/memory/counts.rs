@@ -11,10 +11,10 @@
 //! changed by plain loads and stores: the scope, the owner's tethers and, until the region is shared,
 //! its references. `shared` is zero until [`Counts::share`]; from then on it counts references, other
 //! threads' tethers, and **one** for the owner while the owner holds anything in `local`. So the owner
-//! pays for atomics only when it shares, and when it lets go for the last time.
+//! pays for atomics only when it shares, and when it releases its last hold.
 //!
-//! Invariant: whoever makes the last count go is told [`Left::Reclaim`], exactly once, and everything
-//! other threads did with the region happens before. `crates/models` explores this file with loom.
+//! Invariant: whoever removes the last count gets [`Left::Reclaim`], exactly once, and everything
+//! other threads did with the region happens before that. `crates/models` checks this file with loom.
 
 use crate::base::check::CHECKED;
 use crate::base::sync::{AtomicU64, AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ const REF: u64 = 1 << 32;
 const REFS: u64 = !0 << 32;
 const HELD: u64 = OPEN | REFS | TETHERS;
 
-/// Marks `shared` as in use; below it stands the count.
+/// Marks `shared` as in use; the count is in the bits below.
 const SHARED_MARK: u64 = 1 << 63;
 
 /// What is to be done after a count went down.
@@ -52,7 +52,7 @@ pub enum Misuse {
     BelowZero,
     /// Another thread's use of a region that was never shared.
     NotShared,
-    /// A retain or tether of a region that nobody holds any more.
+    /// A retain or tether of a region that nobody holds any longer.
     Gone,
 }
 
@@ -69,7 +69,7 @@ impl core::fmt::Display for Misuse {
     }
 }
 
-/// A region as told apart by [`Counts::state`].
+/// The state of a region, as [`Counts::state`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// In a pool, or on its way there.
@@ -109,13 +109,13 @@ impl Counts {
         self.local.store(OPEN, Relaxed);
     }
 
-    /// Notes that reclaiming has more to do than to reset the cursor. Owner only.
+    /// Notes that reclaiming has more to do than reset the cursor. Owner only.
     #[inline]
     pub fn set_extra(&self) {
         self.local.store(self.local.load(Relaxed) | EXTRA, Relaxed);
     }
 
-    /// True when the scope is open and nothing else is to be looked after, so that
+    /// True when the scope is open and there is nothing else to clean up, so that
     /// [`Counts::exit_plain`] may end it. Owner only.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
@@ -173,8 +173,8 @@ impl Counts {
         if l & HELD == 0 {
             return Err(Misuse::Gone);
         }
-        // As std's Rc does: forgotten references must not come round to none. Half of them are out of
-        // reach, so that tethers, whose count runs over into that of references, cannot do it either.
+        // As in std's Rc: leaked references must not overflow the count to zero. Half of the range is out of
+        // reach, so that tethers, whose count overflows into that of references, cannot do it either.
         if l >> 63 != 0 {
             panic!("allod region: more than 2147483648 references to one region");
         }
@@ -182,7 +182,7 @@ impl Counts {
         Ok(())
     }
 
-    /// Takes a reference away.
+    /// Removes a reference.
     ///
     /// # Errors
     /// When there is none.
@@ -299,19 +299,19 @@ impl Counts {
                 == u64::from(self.local.load(Relaxed) & SHARED != 0)
     }
 
-    /// Makes `me` the owner of a region that travels between threads; 0 while it is under way.
+    /// Makes `me` the owner of a region that travels between threads; 0 while it is in transit.
     pub fn set_owner(&self, me: usize) {
         self.owner.store(me, Relaxed);
     }
 
-    /// Back to the state of a pooled region, of thread `me`, which was told to reclaim it.
+    /// Back to the state of a pooled region of thread `me`, which reclaims it.
     pub fn reset(&self, me: usize) {
         self.local.store(0, Relaxed);
         self.shared.store(0, Relaxed);
         self.owner.store(me, Relaxed);
     }
 
-    /// Where in its life the region is, as the owner sees it.
+    /// The state of the region, as the owner sees it.
     pub fn state(&self) -> State {
         let l = self.local.load(Relaxed);
         if l & OPEN != 0 {

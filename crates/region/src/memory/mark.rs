@@ -1,10 +1,10 @@
-//! Where a region stands, and going back there.
+//! A mark of a region's fill level, and rolling back to it.
 
 use crate::memory::chunk::dispose;
 use crate::memory::control::{Chunk, Control};
 use core::ptr;
 
-/// Where a region stands: all that allocation changes.
+/// A region's fill level: everything that allocation changes.
 pub(crate) struct Mark {
     cursor: *mut u8,
     limit: *mut u8,
@@ -77,7 +77,7 @@ impl Mark {
         false
     }
 
-    /// Gives back everything allocated since; chunks that came since are disposed of.
+    /// Gives back everything allocated since; chunks added since are freed.
     ///
     /// # Safety
     /// As for [`Mark::of`]; nothing allocated since is used, and since then the region has only

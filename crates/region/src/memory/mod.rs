@@ -3,8 +3,8 @@
 //! May use: `base`, `data`. A region is one thread's; what threads share are the spans cut into slots, and
 //! a region's counts.
 //!
-//! Invariants: a region's cursor stands in its inline buffer or in its newest chunk. Each slot's word in
-//! its span's directory names the region that has the slot, so that [`region_of`](slots::region_of) holds
+//! Invariants: a region's cursor is in its inline buffer or in its newest chunk. Each slot's word in
+//! its span's directory names the region that has the slot, so that [`region_of`](slots::region_of) is right
 //! for every address of a live region. Pooled regions are empty.
 //!
 //! | file | keeps |
@@ -13,7 +13,7 @@
 //! | `control` | the control block and the heads of chunks |
 //! | `slots` | spans cut into slots, and `region_of` |
 //! | `source` | memory for chunks |
-//! | `recent` | the symbols that a thread met lately |
+//! | `recent` | the symbols that a thread used recently |
 //! | `pool` | what each thread keeps |
 //! | `chunk` | where objects go when the inline buffer is full |
 //! | `bump` | allocation's fast path |

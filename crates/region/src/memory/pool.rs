@@ -1,12 +1,12 @@
-//! What each thread keeps: up to 32 reusable regions, a few small chunks, the symbols it met lately.
+//! What each thread keeps: up to 32 reusable regions, a few small chunks, its recently used symbols.
 //!
 //! The pool is a stack, so that the region left last, whose memory is warm, is handed out next. A
-//! thread with more regions open than fit in it takes and gives blocks in batches. Reached through the
-//! thread slot in two instructions. Every thread starts with a shared empty state that is never written;
+//! thread with more open regions than fit in it takes and returns blocks in batches. The state is reached through
+//! the thread slot in two instructions. Every thread starts with a shared empty state that is never written;
 //! the first region a thread needs gives it its own, which an exit hook empties.
 //!
-//! In checked builds the regions that were left wait in a queue of `WAITING` before their memory is
-//! used again, so that wrong use of a region that is gone meets it and not a new one in its place.
+//! In checked builds, regions that were left wait in a queue of `WAITING` before their memory is
+//! used again, so that wrong use of a dead region hits that region and not a new one in its place.
 
 use crate::base::check::CHECKED;
 use crate::base::locks;
@@ -20,7 +20,7 @@ use core::sync::atomic::AtomicBool;
 
 /// Regions a thread keeps for reuse.
 pub const POOLED: usize = 32;
-/// Blocks that go to and from the shared spans at once, so that the lock is taken once for many.
+/// Blocks exchanged with the shared spans at once, so that the lock is taken once for many.
 /// Chosen by `allod bench region --only many-small-regions`.
 const BATCH: usize = 24;
 /// Regions that wait in checked builds.
@@ -33,9 +33,9 @@ const CACHED: [u32; 3] = [16, 8, 2];
 #[repr(C)]
 #[derive(Debug)]
 pub struct Thread {
-    /// How many regions are pooled: the first so many of `regions`, the last of them the most recent.
+    /// How many regions are pooled: they come first in `regions`, the most recent one last.
     pooled: usize,
-    /// How many may be.
+    /// How many may be pooled.
     most: usize,
     regions: [*mut Control; POOLED],
     waiting: Waiting,
@@ -61,7 +61,7 @@ impl Thread {
     }
 }
 
-/// A queue of regions, linked by `next`, which a region that is gone does not use.
+/// A queue of regions, linked by `next`, which a dead region does not use otherwise.
 #[derive(Debug)]
 struct Waiting {
     first: *mut Control,
@@ -119,7 +119,7 @@ pub(crate) fn get() -> *mut Control {
         }
         (*t).pooled = n - 1;
         let r = *(&raw const (*t).regions).cast::<*mut Control>().add(n - 1);
-        // Spares the caller's test on the straight line.
+        // Saves the caller a test on the fast path.
         core::hint::assert_unchecked(!r.is_null());
         r
     }
@@ -212,7 +212,7 @@ unsafe fn overflow(r: *mut Control) {
     }
 }
 
-/// Gives the thread a state of its own. Without memory it keeps the empty one, which pools nothing.
+/// Gives the thread a state of its own. When memory is out it keeps the empty one, which pools nothing.
 fn own_state() {
     if !ptr::eq(slot::get(), &EMPTY.0) {
         return;
@@ -230,14 +230,14 @@ fn own_state() {
     HOOK.arm(t as usize);
 }
 
-/// The symbols that the calling thread met lately.
+/// The symbols that the calling thread used recently.
 #[inline(always)]
 pub(crate) fn recent() -> *mut Recent {
     // SAFETY: the thread's own state.
     unsafe { (*slot::get()).recent }
 }
 
-/// [`recent`] to be written to; null when memory is out.
+/// [`recent`] for writing; null when memory is out.
 pub(crate) fn own_recent() -> *mut Recent {
     own_state();
     let t = slot::get();

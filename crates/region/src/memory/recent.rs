@@ -1,15 +1,15 @@
-//! The symbols that a thread met lately: a small cache, which [`pool`](crate::memory::pool) keeps with the
-//! thread's other things and [`symbol`](crate::objects::symbol) looks in.
+//! The symbols that a thread used recently: a small cache, which [`pool`](crate::memory::pool) keeps with the
+//! thread's other state and [`symbol`](crate::objects::symbol) looks in.
 
 use core::ptr;
 
 /// Pairs of entries in a thread's `Recent`.
 pub(crate) const REMEMBERED: usize = 512;
 
-/// The symbols that a thread met lately, found by their names' first and last bytes: a small cache of
-/// two entries a place, 8 KiB.
+/// The symbols that a thread used recently, found by their names' first and last bytes: a small two-way
+/// set-associative cache of 8 KiB.
 ///
-/// The hash here is cheap and needs no secrecy: names chosen to collide push each other out, and are
+/// The hash here is cheap and needs no secrecy: names chosen to collide evict each other, and are
 /// then found in the shared table, under its keyed hash.
 #[repr(C, align(64))]
 pub(crate) struct Recent(pub(crate) [[*mut u64; 2]; REMEMBERED]);

@@ -31,11 +31,11 @@ pub enum SlotKind {
 }
 
 const STRIDES: [usize; 3] = [BLOCK_BYTES, 4096, 16384];
-/// Slots of the kind that has most; one more word in the directory answers for the span's tail.
+/// Slots of the kind that has most; one more word in the directory covers the span's tail.
 const MOST: usize = UNIT / BLOCK_BYTES;
 
-/// Spans of control blocks without a region in them that stay, so that a program that opens many
-/// regions again and again does not take and return them each time: at most 1 MiB.
+/// Spans of control blocks that are kept although no region is in them, so that a program that repeatedly opens
+/// many regions does not take and return them each time: at most 1 MiB.
 const EMPTY_KEPT: usize = 16;
 
 /// The directory of a span cut into slots. The first two fields are those of every directory.
@@ -228,7 +228,7 @@ pub(crate) unsafe fn give_blocks(blocks: &[*mut Control]) {
     SLOTS.with(|| {
         let mut rest = blocks;
         while let Some(first) = rest.first() {
-            // Regions left one after the other mostly lie side by side.
+            // Regions left one after another are mostly adjacent.
             let unit = *first as usize & !(UNIT - 1);
             let (mut low, mut high) = (0, 0);
             while let [r, more @ ..] = rest
@@ -262,7 +262,7 @@ pub(crate) unsafe fn renew(r: *mut Control) {
     }
 }
 
-/// A new span cut into slots, not on the list's other links.
+/// A new span cut into slots, not yet linked with the others.
 unsafe fn open(kind: SlotKind) -> Option<*mut Cut> {
     let cut: *mut Cut = allod_heap::malloc_zeroed(size_of::<Cut>()).cast();
     if cut.is_null() {
@@ -334,7 +334,7 @@ fn owner_word(p: *const u8) -> *const AtomicPtr<Control> {
 /// line of a large chunk.
 ///
 /// # Safety
-/// No other thread takes apart the region that holds `p` meanwhile: `p` lies in a live region, in one that
+/// No other thread dismantles the region that holds `p` meanwhile: `p` lies in a live region, in one that
 /// only the calling thread can end, or in no region's memory.
 #[inline]
 pub unsafe fn region_of(p: *const u8) -> *mut Control {
@@ -352,7 +352,7 @@ pub unsafe fn region_of(p: *const u8) -> *mut Control {
     }
 }
 
-/// The last heir, and a shorter way there for the next time.
+/// The last heir; also shortens the path to it for the next time.
 #[cold]
 unsafe fn follow(word: *const AtomicPtr<Control>, r: *mut Control) -> *mut Control {
     // SAFETY: as in `region_of`. Other threads may write the same shortcut.
@@ -366,8 +366,8 @@ unsafe fn follow(word: *const AtomicPtr<Control>, r: *mut Control) -> *mut Contr
     }
 }
 
-/// Makes the blocks on the way to the last heir lead there at once, so that a long way is gone but once.
-/// A block that is not handed over yet has a reference to its own heir, and goes on leading there.
+/// Makes the blocks on the path to the last heir point to it directly, so that a long path is walked only once.
+/// A block that is not handed over yet has a reference to its own heir, and still points to it.
 unsafe fn shorten(mut r: *mut Control, last: *mut Control) {
     // SAFETY: as in `last_heir`. Other threads may write the same shortcuts.
     unsafe {
@@ -427,7 +427,7 @@ mod tests {
     fn every_directory_begins_as_owner_word_reads_it() {
         assert_eq!((offset_of!(Cut, mul), offset_of!(Cut, owners)), (0, 8));
         assert_eq!((offset_of!(OneSlot, mul), offset_of!(OneSlot, owner)), (0, 8));
-        // The chunk's directory is one of these and no tuple, whose fields may lie in any order.
+        // The chunk's directory is one of these rather than a tuple, whose fields may be in any order.
         let _: fn(&crate::memory::control::Chunk) -> &OneSlot = |chunk| &chunk.dir;
     }
 }
