@@ -17,7 +17,8 @@ const CHUNK: usize = size_of::<Chunk>();
 #[cfg(target_arch = "x86_64")]
 mod vector {
     use core::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
+        __m128i, _MM_HINT_T0, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_prefetch,
+        _mm_setzero_si128,
     };
 
     pub type Word = __m128i;
@@ -38,6 +39,12 @@ mod vector {
     pub fn is_zero(a: Word) -> bool {
         // SAFETY: the processor has the instructions.
         unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(a, _mm_setzero_si128())) == 0xFFFF }
+    }
+
+    #[inline(always)]
+    pub fn fetch(p: *const u8) {
+        // SAFETY: the processor has the instruction, which never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) };
     }
 }
 
@@ -60,6 +67,9 @@ mod vector {
     pub fn is_zero(a: Word) -> bool {
         a == 0
     }
+
+    #[inline(always)]
+    pub fn fetch(_: *const u8) {}
 }
 
 /// From this many bytes on the processor's own way of storing many bytes is the fastest.
@@ -122,6 +132,19 @@ pub unsafe fn is_zero(p: *const u8, len: usize) -> bool {
         }
     }
     vector::is_zero(vector::or(all[0], all[1]))
+}
+
+/// Bytes that are fetched beforehand at most; what follows, the processor foresees.
+const FORESEEN: usize = 512;
+
+/// Has the processor fetch what [`is_zero`] will look at soon. Any address does.
+#[inline(always)]
+pub fn expect(p: *const u8, len: usize) {
+    let mut at = 0;
+    while at < len.min(FORESEEN) {
+        vector::fetch(p.wrapping_add(at));
+        at += CHUNK;
+    }
 }
 
 /// Calls `f` for every `T` of a range, from its start on, and for the one at its end.

@@ -5,6 +5,7 @@
 
 use crate::base::layout::MIN_ALIGN;
 use crate::base::secret::ODD;
+use crate::base::zeros;
 
 /// Blocks at most,
 const MOST: usize = 2048;
@@ -12,6 +13,9 @@ const MOST: usize = 2048;
 const MOST_BYTES: usize = 2 << 20;
 /// Where a block's bytes stand in an entry, in units of 16, above all addresses.
 const ROOM_SHIFT: u32 = 48;
+
+/// How many blocks leave before one that is fetched from memory already.
+const AHEAD: usize = 2;
 
 /// Blocks in quarantine. Zero bytes are none.
 pub struct Quarantine {
@@ -67,6 +71,12 @@ impl Quarantine {
         self.left += 1;
         let room = (entry >> ROOM_SHIFT) as usize * MIN_ALIGN;
         self.bytes -= room;
+        // Of a queue that is shorter than that it is no block, which does no harm.
+        let later = self.queue[(self.left + AHEAD) % MOST];
+        zeros::expect(
+            (later & ((1 << ROOM_SHIFT) - 1)) as *const u8,
+            (later >> ROOM_SHIFT) as usize * MIN_ALIGN,
+        );
         ((entry & ((1 << ROOM_SHIFT) - 1)) as *mut u8, room)
     }
 }
