@@ -9,7 +9,7 @@ use libc::{ENOMEM, c_void};
 /// A size of 0 gives a unique pointer that may be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
-    came_from(allod_heap::malloc_or(size, malloc_slow), Origin::Malloc).cast()
+    allod_heap::malloc_from(size, Origin::Malloc, malloc_slow).cast()
 }
 
 /// The rest of [`malloc`], apart so that its fast path needs no stack frame.

@@ -76,7 +76,13 @@ pub fn malloc_slow(size: usize) -> *mut u8 {
 /// [`malloc_slow`].
 #[inline(always)]
 pub fn malloc_or(size: usize, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
-    calls::malloc_or(size, slow)
+    calls::malloc_from(size, Origin::Any, slow)
+}
+
+/// [`malloc_or`] for a family of functions, as [`came_from`] notes it.
+#[inline(always)]
+pub fn malloc_from(size: usize, origin: Origin, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
+    calls::malloc_from(size, origin, slow)
 }
 
 /// Notes which family of functions allocated a new block, and returns it. Only the hardened build does so,

@@ -5,6 +5,7 @@ use allod_heap as heap;
 use allod_heap::bounds::{Room, room_at};
 use allod_heap::{Misuse, Origin};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::slice;
 
 thread_local! {
@@ -168,6 +169,27 @@ fn aligned_blocks_of_every_kind_come_and_go() {
             }
         }
     }
+}
+
+#[test]
+fn the_addresses_of_large_blocks_rest_before_they_are_used_again_and_read_as_zero() {
+    let (mut freed, mut again) = (HashMap::new(), 0);
+    for round in 0..4000 {
+        let p = heap::malloc(150_001);
+        // SAFETY: a live block of that size.
+        unsafe {
+            assert!(slice::from_raw_parts(p, 150_001).iter().step_by(997).all(|&b| b == 0));
+            p.add(1000 + round).write(7);
+            assert_eq!(found(|| heap::free(p)), []);
+        }
+        // A span's units are in no other.
+        if let Some(before) = freed.insert(p as usize >> 16, round) {
+            assert!(round - before > 500, "{before}, {round}");
+            again += 1;
+        }
+        assert_eq!(room_at(p), Room::Dead);
+    }
+    assert!(again > 1000, "{again}");
 }
 
 #[test]

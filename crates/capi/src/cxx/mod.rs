@@ -33,7 +33,7 @@ macro_rules! operators_new {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize) -> *mut c_void {
             // SAFETY: the failure frame takes any size.
-            came_from(allod_heap::malloc_or(size, |size| unsafe { $slow(size, DEFAULT_ALIGN) }), $origin).cast()
+            allod_heap::malloc_from(size, $origin, |size| unsafe { $slow(size, DEFAULT_ALIGN) }).cast()
         }
     };
     (@one $name:ident, $origin:path, $slow:ident, $form:literal, size nothrow) => {
@@ -41,7 +41,7 @@ macro_rules! operators_new {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize, _nothrow: *const c_void) -> *mut c_void {
             // SAFETY: the failure frame takes any size.
-            came_from(allod_heap::malloc_or(size, |size| unsafe { $slow(size, DEFAULT_ALIGN) }), $origin).cast()
+            allod_heap::malloc_from(size, $origin, |size| unsafe { $slow(size, DEFAULT_ALIGN) }).cast()
         }
     };
     (@one $name:ident, $origin:path, $slow:ident, $form:literal, size align) => {

@@ -89,6 +89,16 @@ impl Class {
         if self == Class::ZERO { 0 } else { self.size() }
     }
 
+    /// The [usable](Class::usable) bytes of the class that serves a request of `size` bytes (at most
+    /// [`MEDIUM_LIMIT`]), without the table of classes.
+    #[cfg(feature = "hardened")]
+    #[inline]
+    pub const fn room_for(size: usize) -> usize {
+        // Of the doubling that the size lies in, an eighth, and 16 at least. No bytes are 2^60 short of a block.
+        let step = 1usize << ((size.wrapping_sub(1) | 128).ilog2() - 3);
+        (size + step - 1) & !(step - 1)
+    }
+
     /// Its band: 0–7 for B0–B7, 8 above 4096 bytes.
     pub const fn band(self) -> usize {
         band_of_size(size_of_class(self.index()))
@@ -290,6 +300,14 @@ mod tests {
             assert!(c == 0 || size > size_of_class(c - 1), "{size} in class {c}");
         }
         assert_eq!(class_of(MEDIUM_LIMIT), SIZES - 1);
+    }
+
+    #[cfg(feature = "hardened")]
+    #[test]
+    fn the_room_for_a_request_is_that_of_its_class() {
+        for size in 0..=MEDIUM_LIMIT {
+            assert_eq!(Class::room_for(size), Class::of(size).usable(), "{size}");
+        }
     }
 
     #[test]

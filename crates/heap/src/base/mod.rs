@@ -6,18 +6,16 @@
 //! | --- | --- |
 //! | `layout` | the unit and the window |
 //! | `class` | the table of size classes |
-//! | `clear` | in the hardened build, zeros for blocks |
 //! | `hardening` | the numbers that differ in the hardened build |
 //! | `list` | the intrusive list of spans |
 //! | `secret` | in the hardened build, keys and random numbers |
 //! | `chance` | random numbers, and how long to wait for a sample |
 //! | `settings`, `knobs` | what the environment says |
-//! | `sync` | atomics and statics of the protocols between threads, which loom replaces |
+//! | `sync` | what the protocols between threads are made of, for loom to replace |
+//! | `zeros` | in the hardened build, zeros in blocks: written and looked for |
 
 pub mod chance;
 pub mod class;
-#[cfg(feature = "hardened")]
-pub mod clear;
 pub mod hardening;
 pub mod knobs;
 pub mod layout;
@@ -26,3 +24,5 @@ pub mod list;
 pub mod secret;
 pub mod settings;
 pub mod sync;
+#[cfg(feature = "hardened")]
+pub mod zeros;

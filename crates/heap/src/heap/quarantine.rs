@@ -3,22 +3,28 @@
 //! A queue of at most 2,048 blocks and 2 MiB. A block that comes in takes the place of one in the younger half,
 //! which goes to the end: so nobody can tell when a block is used again, but not before half of the queue has been.
 
-use crate::base::class::Class;
+use crate::base::layout::MIN_ALIGN;
 use crate::base::secret::ODD;
+use crate::base::zeros;
 
 /// Blocks at most,
 const MOST: usize = 2048;
 /// and bytes.
 const MOST_BYTES: usize = 2 << 20;
-/// Where a class's number stands in an entry, above all addresses.
-const CLASS_SHIFT: u32 = 56;
+/// Where a block's bytes stand in an entry, in units of 16, above all addresses.
+const ROOM_SHIFT: u32 = 48;
+
+/// How many blocks leave before one that is fetched from memory already.
+const AHEAD: usize = 2;
 
 /// Blocks in quarantine. Zero bytes are none.
 pub struct Quarantine {
-    /// Addresses, with the number of the class in the highest byte.
+    /// Addresses, and above each the block's bytes.
     queue: [u64; MOST],
-    first: usize,
-    len: usize,
+    /// Blocks that have ever left: the next to leave stands there, modulo the queue's length.
+    left: usize,
+    /// Blocks that have ever come: the next to come goes there.
+    come: usize,
     bytes: usize,
     random: u64,
     busy: bool,
@@ -27,49 +33,50 @@ pub struct Quarantine {
 impl Quarantine {
     /// None.
     pub const fn new() -> Quarantine {
-        Quarantine { queue: [0; MOST], first: 0, len: 0, bytes: 0, random: 0, busy: false }
+        Quarantine { queue: [0; MOST], left: 0, come: 0, bytes: 0, random: 0, busy: false }
     }
 
-    /// Takes a block in. Returns one that leaves for it; more may have to, which [`leaving`](Quarantine::leaving)
-    /// returns. In a signal handler that has interrupted this very function, the
+    /// Takes a block of `room` bytes in. Returns one that leaves for it; more may have to, which
+    /// [`leaving`](Quarantine::leaving) returns. In a signal handler that has interrupted this very function, the
     /// block itself leaves.
     #[inline]
-    pub fn take_in(&mut self, p: *mut u8, class: Class) -> Option<(*mut u8, Class)> {
+    pub fn take_in(&mut self, p: *mut u8, room: usize) -> Option<(*mut u8, usize)> {
         if core::mem::replace(&mut self.busy, true) {
-            return Some((p, class));
+            return Some((p, room));
         }
-        let out = if self.len == MOST { self.pop() } else { None };
+        let out = if self.come - self.left == MOST { Some(self.pop()) } else { None };
         self.random = self.random.rotate_left(5).wrapping_add(p as u64).wrapping_mul(ODD);
-        let end = (self.first + self.len) % MOST;
-        let entry = p as u64 | (class.index() as u64) << CLASS_SHIFT;
-        let half = self.len as u64 / 2;
+        let half = (self.come - self.left) as u64 / 2;
         // Counted back from the end, without a division; 0 is the end itself.
         let back = (((self.random >> 32) * (half + 1)) >> 32) as usize;
-        let place = (end + MOST - back) % MOST;
+        let (end, place) = (self.come % MOST, self.come.wrapping_sub(back) % MOST);
         self.queue[end] = self.queue[place];
-        self.queue[place] = entry;
-        self.len += 1;
-        self.bytes += class.size();
+        self.queue[place] = p as u64 | ((room / MIN_ALIGN) as u64) << ROOM_SHIFT;
+        self.come += 1;
+        self.bytes += room;
         self.busy = false;
         out
     }
 
     /// A block that leaves because the bytes of all are too many.
     #[inline]
-    pub fn leaving(&mut self) -> Option<(*mut u8, Class)> {
-        if self.bytes <= MOST_BYTES || self.busy { None } else { self.pop() }
+    pub fn leaving(&mut self) -> Option<(*mut u8, usize)> {
+        (self.bytes > MOST_BYTES && !self.busy).then(|| self.pop())
     }
 
+    /// The block that has to leave first. There is one.
     #[inline]
-    fn pop(&mut self) -> Option<(*mut u8, Class)> {
-        if self.len == 0 {
-            return None;
-        }
-        let entry = self.queue[self.first];
-        self.first = (self.first + 1) % MOST;
-        self.len -= 1;
-        let class = Class::new((entry >> CLASS_SHIFT) as usize);
-        self.bytes -= class.size();
-        Some(((entry & ((1 << CLASS_SHIFT) - 1)) as *mut u8, class))
+    fn pop(&mut self) -> (*mut u8, usize) {
+        let entry = self.queue[self.left % MOST];
+        self.left += 1;
+        let room = (entry >> ROOM_SHIFT) as usize * MIN_ALIGN;
+        self.bytes -= room;
+        // Of a queue that is shorter than that it is no block, which does no harm.
+        let later = self.queue[(self.left + AHEAD) % MOST];
+        zeros::expect(
+            (later & ((1 << ROOM_SHIFT) - 1)) as *const u8,
+            (later >> ROOM_SHIFT) as usize * MIN_ALIGN,
+        );
+        ((entry & ((1 << ROOM_SHIFT) - 1)) as *mut u8, room)
     }
 }

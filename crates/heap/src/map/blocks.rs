@@ -11,17 +11,21 @@
 //! A word is written by whoever owns its block: the thread that allocates or frees it. Words that do not say
 //! [`State::Live`] are never trusted, so stale words do no harm.
 
-use crate::base::clear::clear;
 use crate::base::layout::UNIT;
+use crate::base::zeros::clear;
+use crate::map::bin::Bin;
 use crate::map::span_map::MAP;
 use allod_os::vm;
 use core::ptr;
 use core::sync::atomic::{AtomicU16, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
+/// Bytes of blocks for each byte of the table.
+const PER_BYTE: usize = 16 / size_of::<AtomicU16>();
 /// Bytes of the table for each unit.
-pub const BYTES_PER_UNIT: usize = UNIT / 16 * size_of::<AtomicU16>();
+pub const BYTES_PER_UNIT: usize = UNIT / PER_BYTE;
 
-static TABLE: AtomicUsize = AtomicUsize::new(0);
+/// Where the word for a block at address 0 would be.
+static ORIGIN: AtomicUsize = AtomicUsize::new(0);
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,27 +115,32 @@ impl Entry {
     }
 }
 
-/// Tells where the table is. Once, by the span source.
+/// Tells where the table is. Once, by the span source, when the map has its place.
 pub fn place(table: usize) {
-    TABLE.store(table, Relaxed);
+    ORIGIN.store(table.wrapping_sub(MAP.base() / PER_BYTE), Relaxed);
 }
 
 /// The word for a block at `p`, which must be a multiple of 16 in a unit below the map's limit.
 #[inline]
 fn word(p: *const u8) -> *const AtomicU16 {
-    let offset = (p as usize).wrapping_sub(MAP.base()) >> 4;
-    (TABLE.load(Relaxed) as *const AtomicU16).wrapping_add(offset)
+    ORIGIN.load(Relaxed).wrapping_add(p as usize / PER_BYTE) as *const AtomicU16
 }
 
 /// What the table says about a block at `p`; `None` for an address where no block can start.
 #[inline]
 pub fn look(p: *const u8) -> Option<Entry> {
-    let (_, unit) = MAP.base_and_unit(p);
+    Some(look_with_bin(p)?.0)
+}
+
+/// The same, and the bin of its unit.
+#[inline]
+pub fn look_with_bin(p: *const u8) -> Option<(Entry, *mut Bin)> {
+    let (base, unit) = MAP.base_and_unit(p);
     if unit >= MAP.limit() || p as usize & 15 != 0 {
         return None;
     }
     // SAFETY: the words of all units below the limit are committed.
-    Some(Entry(unsafe { (*word(p)).load(Relaxed) }))
+    Some(unsafe { (Entry((*word(p)).load(Relaxed)), MAP.entry(base, unit)) })
 }
 
 /// Changes what the table says about a block.
@@ -151,7 +160,7 @@ pub unsafe fn set(p: *const u8, entry: Entry) {
 pub unsafe fn forget(at: usize, len: usize) {
     // SAFETY: the caller's contract; the table has words for all of it.
     unsafe {
-        ptr::write_bytes(word(at as *const u8).cast_mut().cast::<u8>(), 0, len / 8);
+        ptr::write_bytes(word(at as *const u8).cast_mut().cast::<u8>(), 0, len / PER_BYTE);
         if !vm::purge(at, len) {
             clear(at as *mut u8, len);
         }

@@ -5,79 +5,97 @@
 //!  │ the program's              │ head …           … tail │   a word each; where the slack is shorter,
 //!  └────────────────────────────┴─────────────────────────┘   as many bytes of them as it has
 //! ```
-//! The tail is there for whoever writes in front of the next block.
+//! Both hold the same word. The tail is there for whoever writes in front of the next block.
 
 use crate::base::secret;
-use core::ptr;
+use crate::base::zeros::is_zero;
 
 const WORD: usize = size_of::<u64>();
 
-/// The canary's bytes in the last word of a slack of `slack` bytes.
+/// Which bytes of a slack's first and last word are the canary's, by the length of the slack; as they lie in memory,
+/// lowest address first. The first word has none of those that are the last one's, too.
+static MASKS: [[u64; 2]; 2 * WORD + 1] = {
+    let mut masks = [[0; 2]; 2 * WORD + 1];
+    let mut slack = 1;
+    while slack < masks.len() {
+        let of_the_tail = if slack < WORD { slack } else { WORD };
+        masks[slack][1] = (u64::MAX << (64 - 8 * of_the_tail)).to_le();
+        if slack > WORD {
+            masks[slack][0] = (u64::MAX >> (64 - 8 * (slack - WORD))).to_le();
+        }
+        slack += 1;
+    }
+    masks
+};
+
 #[inline]
-fn tail_mask(slack: usize) -> u64 {
-    if slack >= WORD { u64::MAX } else { !(u64::MAX >> (8 * slack)) }
+fn masks(slack: usize) -> [u64; 2] {
+    MASKS[slack.min(2 * WORD)]
 }
 
-/// The canary's bytes in the first word of a slack of more than a word, as far as the tail leaves them.
+/// Where the first and the last word of a block's slack are, the same place where there is no more than one, and what
+/// belongs in both.
 #[inline]
-fn head_mask(slack: usize) -> u64 {
-    if slack >= 2 * WORD { u64::MAX } else { !(u64::MAX << (8 * (slack - WORD))) }
+fn ends(p: *const u8, room: usize, slack: usize) -> (*mut u64, *mut u64, u64) {
+    let at = |place: usize| p.wrapping_add(place).cast::<u64>().cast_mut();
+    let tail = at(room - WORD);
+    (at(room - slack.max(WORD)), tail, secret::canary(tail as usize).to_le())
 }
 
-/// Bytes as they lie in memory, lowest address first: shifts of the masks go by addresses, not by values.
-#[inline]
-fn in_memory(word: u64) -> u64 {
-    word.to_le()
-}
-
-/// Writes the canaries of a block of `size` bytes with room for `room`; bytes of the block that share a word with
-/// a canary become zero.
+/// Writes the canaries of a block of `size` bytes with room for `room`, whose slack, and what shares a word with it,
+/// reads as zero.
 ///
 /// # Safety
-/// The block is the caller's, new, of `room` bytes, and `room` is `size`, or at least 16.
+/// The block is the caller's, of `room` bytes, and `room` is `size`, or at least 16.
 #[inline]
+pub unsafe fn write_new(p: *mut u8, room: usize, size: usize) {
+    let slack = room - size;
+    if slack == 0 {
+        return;
+    }
+    let (head, tail, word) = ends(p, room, slack);
+    // SAFETY: the caller's contract: both words lie in the block's room. The tail goes over what the head has of it,
+    // without a look at how long the slack is, which no processor could foresee.
+    unsafe {
+        head.write_unaligned(word);
+        tail.write_unaligned(word & masks(slack)[1]);
+    }
+}
+
+/// Writes the canaries of a block of `size` bytes with room for `room`; what shares a word with them stays.
+///
+/// # Safety
+/// As for [`write_new`].
 pub unsafe fn write(p: *mut u8, room: usize, size: usize) {
     let slack = room - size;
     if slack == 0 {
         return;
     }
-    // SAFETY: the caller's contract: both words lie in the block's room.
+    let (head, tail, word) = ends(p, room, slack);
+    let mask = masks(slack)[1];
+    // SAFETY: as for `write_new`.
     unsafe {
-        if slack > WORD {
-            let head = p.add(size);
-            let word = in_memory(secret::canary(head as usize) & head_mask(slack));
-            ptr::write_unaligned(head.cast::<u64>(), word);
-        }
-        let tail = p.add(room - WORD).cast::<u64>();
-        let mask = in_memory(tail_mask(slack));
-        let kept = ptr::read_unaligned(tail) & !mask;
-        let canary = in_memory(secret::canary(tail as usize)) & mask;
-        ptr::write_unaligned(tail, kept | canary);
+        let kept = tail.read_unaligned() & !mask;
+        head.write_unaligned(word);
+        tail.write_unaligned(kept | word & mask);
     }
 }
 
 /// True when nobody has written into the slack.
 ///
 /// # Safety
-/// The block has `room` bytes, and [`write`] was called for it with these sizes.
+/// The block has `room` bytes, and its canaries were written for these sizes.
 #[inline]
 pub unsafe fn is_intact(p: *const u8, room: usize, size: usize) -> bool {
     let slack = room - size;
     if slack == 0 {
         return true;
     }
+    let ((head, tail, word), masks) = (ends(p, room, slack), masks(slack));
     // SAFETY: the caller's contract.
     unsafe {
-        let tail = p.add(room - WORD).cast::<u64>();
-        let found = ptr::read_unaligned(tail) ^ in_memory(secret::canary(tail as usize));
-        let mut wrong = found & in_memory(tail_mask(slack));
-        if slack > WORD {
-            let head = p.add(size);
-            let found =
-                ptr::read_unaligned(head.cast::<u64>()) ^ in_memory(secret::canary(head as usize));
-            wrong |= found & in_memory(head_mask(slack));
-        }
-        wrong == 0
+        let wrong = |at: *const u64, mask: u64| (at.read_unaligned() ^ word) & mask;
+        wrong(head, masks[0]) | wrong(tail, masks[1]) == 0
     }
 }
 
@@ -101,26 +119,13 @@ pub unsafe fn is_intact_before(p: *const u8) -> bool {
     unsafe { at.read() == secret::canary(at as usize) }
 }
 
-/// True when all bytes of a block are zero. The block's length is a multiple of 16.
-///
-/// # Safety
-/// The block has `len` bytes, at a multiple of 16.
-#[inline]
-pub unsafe fn is_zero(p: *const u8, len: usize) -> bool {
-    // SAFETY: the caller's contract.
-    let words = unsafe { core::slice::from_raw_parts(p.cast::<u64>(), len / WORD) };
-    let (chunks, rest) = words.as_chunks::<16>();
-    let any = |words: &[u64]| words.iter().fold(0, |all, &word| all | word) != 0;
-    !chunks.iter().any(|chunk| any(chunk)) && !any(rest)
-}
-
 /// Bytes at each end of a block that are looked at when it is handed out; of a block twice as long, all of it.
 const END: usize = 128;
 
 /// True when the first and the last bytes of a block are zero.
 ///
 /// # Safety
-/// As for [`is_zero`].
+/// The block has `len` bytes, at a multiple of 16.
 #[inline]
 pub unsafe fn has_zero_ends(p: *const u8, len: usize) -> bool {
     // SAFETY: the caller's contract.

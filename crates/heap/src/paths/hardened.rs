@@ -9,10 +9,10 @@
 //! quarantine, and at its two ends once more when it is handed out again.
 
 use crate::base::class::{Class, MEDIUM_LIMIT};
-use crate::base::clear::clear;
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN};
+use crate::base::zeros::{clear, clear_touched, is_zero};
 use crate::heap::heap::{Heap, Standing};
-use crate::heap::slot::own;
+use crate::heap::slot::{own, slot};
 use crate::map::bin::{Bin, heap_and_class};
 use crate::map::blocks::{self, Entry, State};
 use crate::map::far::FAR;
@@ -24,29 +24,38 @@ use core::ptr;
 
 pub use crate::map::blocks::Origin;
 
+/// Blocks of this many bytes have pages of their own, which the program may never have touched.
+const SPARSE: usize = 8192;
+
 /// The block size that a request needs: a byte more for a canary. None for nothing.
 #[inline]
 fn with_slack(size: usize) -> usize {
-    if size == 0 { 0 } else { size + 1 }
+    size + usize::from(size != 0)
 }
 
-/// Takes a block; `slow` is asked for it when there is no memory.
+/// Takes a block for a family of functions; `slow` is asked for it when there is no memory.
 #[inline]
-pub fn malloc_or(size: usize, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
-    let block = malloc(size);
-    if block.is_null() { slow(size) } else { block }
+pub fn malloc_from(size: usize, origin: Origin, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
+    let block = small_or(size, origin, |size| came_from(large::alloc(size, 1).block, origin));
+    if block.is_null() { came_from(slow(size), origin) } else { block }
 }
 
 /// `malloc`.
 #[inline]
 pub fn malloc(size: usize) -> *mut u8 {
+    small_or(size, Origin::Any, |size| large::alloc(size, 1).block)
+}
+
+/// A block from a slab, or from `large` where slabs have none of that size.
+#[inline]
+fn small_or(size: usize, origin: Origin, large: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
     if size >= MEDIUM_LIMIT {
-        return large::alloc(size, 1).block;
+        return large(size);
     }
     let wanted = with_slack(size);
     let block = fast::malloc_or(wanted, alloc::malloc);
     // SAFETY: a new block of that class, or null.
-    unsafe { hand_out(block, Class::of(wanted).usable(), size) }
+    unsafe { hand_out(block, Class::room_for(wanted), size, origin) }
 }
 
 /// `malloc`, where the fast path is not wanted.
@@ -67,7 +76,9 @@ pub fn aligned(align: usize, size: usize) -> *mut u8 {
     }
     match Class::aligned(align, size.saturating_add(1)) {
         // SAFETY: a new block of that class, or null.
-        Some(class) => unsafe { hand_out(alloc::ordinary(class), class.usable(), size) },
+        Some(class) => unsafe {
+            hand_out(alloc::ordinary(class), class.usable(), size, Origin::Any)
+        },
         None => large::alloc(size, align).block,
     }
 }
@@ -89,7 +100,9 @@ pub unsafe fn heap_aligned(h: *mut Heap, align: usize, size: usize) -> *mut u8 {
     };
     match class {
         // SAFETY: the caller's contract; a new block of that class, or null.
-        Some(class) => unsafe { hand_out(alloc::malloc_shared(h, class), class.usable(), size) },
+        Some(class) => unsafe {
+            hand_out(alloc::malloc_shared(h, class), class.usable(), size, Origin::Any)
+        },
         None => large::alloc_for(h, size, align).block,
     }
 }
@@ -108,7 +121,7 @@ pub unsafe fn heap_zeroed(h: *mut Heap, size: usize) -> *mut u8 {
 /// # Safety
 /// `block` is null, or new and of `room` bytes.
 #[inline]
-unsafe fn hand_out(block: *mut u8, room: usize, size: usize) -> *mut u8 {
+unsafe fn hand_out(block: *mut u8, room: usize, size: usize, origin: Origin) -> *mut u8 {
     if block.is_null() {
         return block;
     }
@@ -117,15 +130,14 @@ unsafe fn hand_out(block: *mut u8, room: usize, size: usize) -> *mut u8 {
         if !canary::has_zero_ends(block, room) {
             written_when_free("malloc", block, room);
         }
-        if room > 0 {
-            set_size(block, room, size);
-        }
-        blocks::set(block, Entry::live(room - size));
+        canary::write_new(block, room, size);
+        note_long_slack(block, room, size);
+        blocks::set(block, Entry::live(room - size).asked_by(origin));
     }
     block
 }
 
-pub use canary::is_zero as is_untouched;
+pub use crate::base::zeros::is_zero as is_untouched;
 
 /// Reports that a free block was written to, and clears it.
 #[cold]
@@ -135,18 +147,15 @@ unsafe fn written_when_free(function: &'static str, block: *mut u8, room: usize)
     unsafe { clear(block, room) };
 }
 
-/// Writes the canaries, and the size where the table has no room for it.
+/// Writes the size into the slack of a block where the table has no room for it.
 ///
 /// # Safety
 /// The block is the caller's, of `room` bytes.
 #[inline]
-unsafe fn set_size(block: *mut u8, room: usize, size: usize) {
-    // SAFETY: the caller's contract. Where the slack is that long, the word before the tail is slack, too.
-    unsafe {
-        canary::write(block, room, size);
-        if room - size >= Entry::MOST_SLACK {
-            size_word(block, room).write(size);
-        }
+unsafe fn note_long_slack(block: *mut u8, room: usize, size: usize) {
+    if room - size >= Entry::MOST_SLACK {
+        // SAFETY: the caller's contract. In so long a slack, the word before the tail is slack, too.
+        unsafe { size_word(block, room).write(size) };
     }
 }
 
@@ -175,8 +184,7 @@ enum Place {
 /// What is known of the live block that starts at `p`; `None` where none does.
 #[inline]
 pub fn live_at(p: *const u8) -> Option<Live> {
-    let entry = blocks::look(p).filter(|entry| entry.is(State::Live))?;
-    let bin = MAP.bin_of(p)?;
+    let (entry, bin) = blocks::look_with_bin(p).filter(|(entry, _)| entry.is(State::Live))?;
     if !MAP.is_front_cache(bin) {
         let span = MAP.span_of_bin(bin)?;
         // SAFETY: the record of a live large block.
@@ -267,18 +275,22 @@ unsafe fn take_back(p: *mut u8, live: Live) {
             return misuse("free", p, Misuse::Overflow);
         }
         blocks::set(p, live.entry.turned(State::Held));
-        clear(p, room);
-        let (h, class) = heap_and_class(bin);
-        let h = h as *mut Heap;
-        let Some(me) = own().filter(|&me| me == h || (*h).standing() == Standing::Attached) else {
-            // A block of a heap that may be destroyed must not wait in another's quarantine.
-            return let_go(p, class);
-        };
-        if let Some((old, class)) = Heap::quarantine(me).take_in(p, class) {
-            let_go(old, class);
+        if room < SPARSE {
+            clear(p, room)
+        } else {
+            clear_touched(p, room)
         }
-        while let Some((old, class)) = Heap::quarantine(me).leaving() {
-            let_go(old, class);
+        let h = heap_and_class(bin).0 as *mut Heap;
+        let me = slot::get();
+        // A block of a heap that may be destroyed must not wait in another's quarantine.
+        if me != h && (own().is_none() || (*h).standing() != Standing::Attached) {
+            return let_go(p, room);
+        }
+        if let Some((old, room)) = Heap::quarantine(me).take_in(p, room) {
+            let_go(old, room);
+        }
+        while let Some((old, room)) = Heap::quarantine(me).leaving() {
+            let_go(old, room);
         }
     }
 }
@@ -286,13 +298,13 @@ unsafe fn take_back(p: *mut u8, live: Live) {
 /// Returns a block to the heap that it came from: finds out who wrote to it while it waited.
 ///
 /// # Safety
-/// The block is held, of that class, and in no quarantine.
+/// The block is held, of `room` bytes, and in no quarantine.
 #[inline]
-unsafe fn let_go(p: *mut u8, class: Class) {
+unsafe fn let_go(p: *mut u8, room: usize) {
     // SAFETY: the caller's contract.
     unsafe {
-        if !canary::is_zero(p, class.usable()) {
-            written_when_free("free", p, class.usable());
+        if !is_zero(p, room) {
+            written_when_free("free", p, room);
         }
         blocks::set(p, Entry::live(0).turned(State::None));
         fast::free_or(p, release::free);
@@ -400,7 +412,8 @@ unsafe fn resize_in_place(p: *mut u8, room: usize, live: Live, size: usize) {
             p.add(at).write_volatile(0);
         }
         clear(p.add(whole), room - whole);
-        set_size(p, room, size);
+        canary::write(p, room, size);
+        note_long_slack(p, room, size);
         blocks::set(p, Entry::live(room - size).asked_by(live.entry.origin()));
     }
 }

@@ -11,7 +11,7 @@
 //! page; gap and slack hold canaries. The block lies at a random page of its span. A freed block's pages are given
 //! back at once, and its addresses stay inaccessible until many others have been freed ([`retired`](super::retired)).
 
-use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, units_for};
+use crate::base::layout::{MAX_SIZE, MIN_ALIGN, UNIT, UNIT_SHIFT, Unit, units_for};
 use crate::base::secret;
 use crate::base::settings;
 use crate::heap::heap::Heap;
@@ -66,19 +66,53 @@ pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
     if size >= far::AT_ONCE && h.is_null() && align <= page {
         return alloc_far(h, size, align);
     }
-    let data = size.max(1).next_multiple_of(page);
-    let units = units_for(lead + data + page);
-    let Some(free) = take(units, units_for(align).max(1)) else { return alloc_far(h, size, align) };
-    let start = MAP.address_of(free.unit);
-    let spare = (units * UNIT - lead - data - page) / page;
-    let skip = if align <= page { secret::random() as usize % (spare + 1) * page } else { 0 };
-    let from = start + lead + skip;
-    let end = (from + data - size) & !(align.max(MIN_ALIGN) - 1);
-    let place = Place { from, to: from + data, block: if align <= page { end } else { from } };
-    // SAFETY: the run is ours alone, and reads as zero.
-    let block = unsafe { enter(h, MAP.span(free.unit), size, &place) };
+    let units = units_for(lead + size.max(1).next_multiple_of(page) + page);
+    // SAFETY: the span is ours alone, and reads as zero where it is open.
+    let block = unsafe {
+        if let Some((unit, place)) = reuse(units, size, align) {
+            enter(h, MAP.span(unit), size, &place, true)
+        } else if let Some(free) = take(units, units_for(align).max(1)) {
+            let place = Place::within(free.unit, units, size, align);
+            let closed = raise(MAP.address_of(free.unit), units * UNIT, &place);
+            enter(h, MAP.span(free.unit), size, &place, closed)
+        } else {
+            return alloc_far(h, size, align);
+        }
+    };
     policy::note_allocated();
     New { block }
+}
+
+impl Place {
+    /// At a random page of a span; at the start of one that has just room enough for its alignment.
+    fn within(unit: Unit, units: usize, size: usize, align: usize) -> Place {
+        let page = vm::page_size();
+        let (lead, data) = (align.max(page), size.max(1).next_multiple_of(page));
+        let spare = (units * UNIT - lead - data - page) / page;
+        let skip = if align <= page { secret::random() as usize % (spare + 1) * page } else { 0 };
+        let from = MAP.address_of(unit) + lead + skip;
+        let end = (from + data - size) & !(align.max(MIN_ALIGN) - 1);
+        Place { from, to: from + data, block: if align <= page { end } else { from } }
+    }
+}
+
+/// A span that was closed as a whole, and in which the pages of a block have been opened: one system call. None where
+/// none has rested, or the budget is spent.
+fn reuse(units: usize, size: usize, align: usize) -> Option<(Unit, Place)> {
+    if align > vm::page_size() || GUARDED.load(Relaxed) >= BUDGET {
+        return None;
+    }
+    let (unit, units) = retired::reuse(units)?;
+    let place = Place::within(unit, units, size, align);
+    // SAFETY: the span is ours alone, without memory behind it.
+    unsafe {
+        if !vm::open(place.from, place.to - place.from) {
+            retired::bring_back(unit, units);
+            return None;
+        }
+    }
+    GUARDED.fetch_add(1, Relaxed);
+    Some((unit, place))
 }
 
 fn take(units: usize, align: usize) -> Option<Free> {
@@ -98,15 +132,21 @@ fn alloc_far(h: *mut Heap, size: usize, align: usize) -> New {
     FAR.alloc(size).map_or(NONE, |block| New { block })
 }
 
-/// Makes a span a large block; null when its first-class heap cannot list it.
-unsafe fn enter(h: *mut Heap, span: *mut Span, size: usize, place: &Place) -> *mut u8 {
+/// Makes a span a large block, with what lies around its pages `closed` or not; null when its first-class heap cannot
+/// take it in.
+unsafe fn enter(
+    h: *mut Heap,
+    span: *mut Span,
+    size: usize,
+    place: &Place,
+    closed: bool,
+) -> *mut u8 {
     // SAFETY: the span is the caller's.
     unsafe {
         let (unit, units) = (MAP.unit_of_span(span), (*span).units as usize);
         let block = place.block as *mut u8;
         (*span).start = place.block;
-        let guarded = raise(MAP.address_of(unit), units * UNIT, place);
-        *Span::large(span) = Large { bytes: size, most: size, dirty_units: u32::from(guarded) };
+        *Span::large(span) = Large { bytes: size, most: size, dirty_units: u32::from(closed) };
         (*span).owner.store(h.cast(), Relaxed);
         if place.block > place.from {
             canary::write_before(block);
@@ -257,7 +297,9 @@ pub unsafe fn grow_by_pages(span: *mut Span, size: usize) -> *mut u8 {
         }
         // The old canaries, which the new block's bytes replace.
         clear_bytes((from + offset + old) as *mut u8, pages - offset - old);
-        enter(ptr::null_mut(), MAP.span(free.unit), size, &place)
+        let span = MAP.span(free.unit);
+        let closed = raise(MAP.address_of(free.unit), (*span).units as usize * UNIT, &place);
+        enter(ptr::null_mut(), span, size, &place, closed)
     }
 }
 

@@ -9,9 +9,7 @@ use crate::map::span_map::MAP;
 use crate::paths::zeroed::{self, cleared};
 use crate::paths::{alloc, fast, large, release, resize};
 
-pub use crate::paths::fast::malloc_or;
-
-/// The family of functions that allocated a block: not recorded in this build.
+/// By which family of functions a block was asked for: not remembered in this build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Not known, or a family that pairs with all others.
@@ -22,6 +20,12 @@ pub enum Origin {
     New,
     /// `operator new[]`.
     NewArray,
+}
+
+/// `malloc` for a family of functions; `slow` is asked where the fast path has nothing.
+#[inline(always)]
+pub fn malloc_from(size: usize, _origin: Origin, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
+    fast::malloc_or(size, slow)
 }
 
 /// `malloc`.
