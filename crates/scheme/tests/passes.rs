@@ -12,6 +12,7 @@ fn after(pass: &str, text: &str) -> String {
     let settings = Settings {
         dump: Some(pass.into()),
         disabled: others.map(|other| other.to_string()).collect(),
+        ..Settings::default()
     };
     let shown = compile(&mut sources, Path::new("test.scm"), text.into(), &settings).unwrap();
     shown.trim_end().to_owned()

@@ -178,6 +178,17 @@ impl Type {
         (least, most)
     }
 
+    /// The bounds of its exact integers, as far as there are any.
+    pub(super) fn limits(self) -> (Option<i64>, Option<i64>) {
+        let some = |bound: i64, none: i64| (bound != none).then_some(bound);
+        (some(self.least, NO_LEAST), some(self.most, NO_MOST))
+    }
+
+    /// Which record types its records have.
+    pub(super) fn rtd(self) -> Rtd {
+        if self.has(RECORD) { self.rtd } else { Rtd::None }
+    }
+
     pub(super) fn join(self, other: Type) -> Type {
         let rtd = match (self.rtd, other.rtd) {
             (a, b) if a == b => a,

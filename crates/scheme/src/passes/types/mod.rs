@@ -12,6 +12,7 @@
 //! path, because locals never change. Parameters of procedures that are values somewhere may be anything.
 
 mod branch;
+mod condition;
 mod lattice;
 mod prims;
 mod specialise;
@@ -42,6 +43,11 @@ impl Types {
     /// The type of a local, wherever it is used.
     pub fn var(&self, var: Var) -> Type {
         self.vars.get(&var).copied().unwrap_or(Type::NONE)
+    }
+
+    /// The type that was inferred for a local, if it was looked at.
+    pub fn inferred(&self, var: Var) -> Option<Type> {
+        self.vars.get(&var).copied()
     }
 
     /// The type of what a clause gives.
