@@ -137,10 +137,20 @@ static inline double sch_fx_to_fl(V v) {
     SCH_PROVEN_SMALL(v, v, true);
     return (double)allod_small_value(v);
 }
+/* As what is added: an exact zero is -0.0, which changes nothing. */
+static inline double sch_fx_to_addend(V v) {
+    SCH_PROVEN_SMALL(v, v, true);
+    return -(double)-allod_small_value(v);
+}
 double sch_real_slow(V *sp, V v, V who, V which);
 static inline double sch_real_to_fl(V *sp, V v, V who, V which) {
     if (SCH_LIKELY(sch_float_p(v))) return sch_float_value(v);
     if (SCH_LIKELY(allod_is_small(v))) return sch_fx_to_fl(v);
+    return sch_real_slow(sp, v, who, which);
+}
+static inline double sch_real_to_addend(V *sp, V v, V who, V which) {
+    if (SCH_LIKELY(sch_float_p(v))) return sch_float_value(v);
+    if (SCH_LIKELY(allod_is_small(v))) return sch_fx_to_addend(v);
     return sch_real_slow(sp, v, who, which);
 }
 static inline V sch_fl_to_exact(V *sp, double d) {
