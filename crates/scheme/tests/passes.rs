@@ -256,6 +256,19 @@ fn live_keeps_what_is_needed_after_a_call_and_nothing_else() {
     );
 }
 
+#[test]
+fn live_keeps_no_small_integers() {
+    let count = "(define (count i n) (if (< i n) (cons i (count (+ i 1) n)) '()))";
+    for (argument, kept) in [("(string-length (read))", false), ("(read)", true)] {
+        let text = format!("{count} (write (count 0 {argument}))");
+        let mut sources = Sources::new(Path::new("."));
+        let settings = Some("live").into();
+        let shown = compile(&mut sources, Path::new("test.scm"), text, &settings).unwrap();
+        let call = shown.lines().find(|line| line.contains(":= call-known procedure-count"));
+        assert!(call.is_some_and(|call| call.contains("keeps [i") == kept), "{argument}: {shown}");
+    }
+}
+
 fn gives_line(text: &str, line: &str) {
     let shown = after("live", text);
     let plain: String = shown

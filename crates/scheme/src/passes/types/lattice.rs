@@ -149,6 +149,11 @@ impl Type {
         self.is(FLOAT)
     }
 
+    /// Never an object.
+    pub(super) fn is_immediate(self) -> bool {
+        self.is(INT | NIL | BOOL | CHAR) && (!self.has(INT) || self.only(INT).is_fix())
+    }
+
     /// An immediate integer.
     pub(super) fn is_fix(self) -> bool {
         self.is(INT) && self.least >= FIX_MIN && self.most <= FIX_MAX

@@ -79,7 +79,10 @@ pub fn run(program: &mut Program, flow: &mut Flow) -> Types {
     hooks.into_iter().for_each(|id| pass.escape(id));
     while pass.round(false) {}
     pass.round(true);
-    pass.types
+    let types = pass.types;
+    flow.immediate =
+        types.vars.iter().filter(|(_, is)| is.is_immediate()).map(|(var, _)| *var).collect();
+    types
 }
 
 fn bodies(proc: &crate::straight::Proc) -> impl Iterator<Item = &Block> {
