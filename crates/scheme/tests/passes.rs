@@ -121,6 +121,12 @@ fn inline_knows_a_procedure_that_is_given_to_another() {
 }
 
 #[test]
+fn inline_makes_a_primitive_of_two_of_an_order_that_is_given() {
+    let shown = after("inline", "((lambda (less? l) (less? (car l) (cdr l))) < (read))");
+    assert!(shown.lines().last().is_some_and(|line| line.contains("#%num<")), "{shown}");
+}
+
+#[test]
 fn assign_puts_assigned_locals_into_boxes() {
     gives(
         "assign",
