@@ -68,7 +68,7 @@ struct How {
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
     /// For testing the compiler: warnings of the C compiler are errors, undefined behaviour ends the
-    /// program, every safe point moves all that is alive
+    /// program, every safe point moves all that is alive, inferred types are checked
     #[arg(long)]
     checked: bool,
     /// Print what a pass gives and stop [default: none]
@@ -86,7 +86,7 @@ impl How {
     }
 
     fn settings(&self) -> Settings {
-        Settings { dump: self.dump.clone(), disabled: self.disable.clone() }
+        Settings { dump: self.dump.clone(), disabled: self.disable.clone(), checked: self.checked }
     }
 }
 

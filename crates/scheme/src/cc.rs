@@ -15,7 +15,8 @@ pub struct Options {
     /// Its level of optimisation.
     pub level: u8,
     /// Every warning of the C compiler is an error, undefined behaviour ends the program, and every safe
-    /// point moves all that is alive, so that a root that was forgotten shows.
+    /// point moves all that is alive, so that a root that was forgotten shows. [`Settings::checked`] adds checks
+    /// of the C itself.
     pub checked: bool,
     /// The run-time library, `liballod_scheme.a`.
     pub library: PathBuf,

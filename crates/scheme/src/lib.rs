@@ -42,8 +42,9 @@ use syntax::{Form, Idents};
 
 /// What the run-time library gives to compiled programs: the header that the C of every program includes,
 /// and what it includes itself.
-pub const HEADERS: [(&str, &str); 4] = [
+pub const HEADERS: [(&str, &str); 5] = [
     ("scheme.h", include_str!("../runtime/include/scheme.h")),
+    ("checked.h", include_str!("../runtime/include/checked.h")),
     ("proven.h", include_str!("../runtime/include/proven.h")),
     ("support.h", include_str!("../runtime/include/support.h")),
     ("allod/region.h", include_str!("../../capi/include/allod/region.h")),
@@ -68,6 +69,8 @@ pub struct Settings {
     pub dump: Option<String>,
     /// Leave these [`OPTIONAL`] passes out.
     pub disabled: Vec<String>,
+    /// The program checks that each local has the type that was inferred.
+    pub checked: bool,
 }
 
 impl From<Option<&str>> for Settings {
@@ -144,5 +147,6 @@ fn run(
     after!("explain", explain::run(&program, &flow, &types, sources.text_of(1)));
     passes::live::run(&mut flow);
     after!("live", dump::flow(&program, &flow));
-    Ok(emit::run(&program, &flow, file, &sources.names()))
+    let checked = settings.checked.then_some(&types);
+    Ok(emit::run(&program, &flow, checked, file, &sources.names()))
 }

@@ -379,6 +379,9 @@ pub static PRIMS: &[Prim] = &[
     p("%flonum-value", 1, 1, GIVES_RAW | PURE),
     p("%fx->fl", 1, 1, GIVES_RAW | PURE),
     p("%real->fl", 3, 3, GIVES_RAW | FAILS),
+    // For sums: an exact zero becomes the flonum that changes nothing.
+    p("%fx->addend", 1, 1, GIVES_RAW | PURE),
+    p("%real->addend", 3, 3, GIVES_RAW | FAILS),
     p("%fl->exact", 1, 1, RAW | FT),
     p("%fladd", 2, 2, RR),
     p("%flsub", 2, 2, RR),

@@ -149,6 +149,8 @@ pub struct Flow {
     pub known: HashMap<Global, ProcId>,
     /// Locals that are flonums without a box.
     pub raw: HashSet<Var>,
+    /// Locals that are values but never objects.
+    pub immediate: HashSet<Var>,
     /// Clauses that give flonums without a box.
     pub raw_results: HashSet<(ProcId, usize)>,
 }

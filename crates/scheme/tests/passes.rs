@@ -12,6 +12,7 @@ fn after(pass: &str, text: &str) -> String {
     let settings = Settings {
         dump: Some(pass.into()),
         disabled: others.map(|other| other.to_string()).collect(),
+        ..Settings::default()
     };
     let shown = compile(&mut sources, Path::new("test.scm"), text.into(), &settings).unwrap();
     shown.trim_end().to_owned()
@@ -117,6 +118,12 @@ fn inline_knows_a_procedure_that_is_given_to_another() {
          (#reverse done)))))) \
          (loop list '())))",
     );
+}
+
+#[test]
+fn inline_makes_a_primitive_of_two_of_an_order_that_is_given() {
+    let shown = after("inline", "((lambda (less? l) (less? (car l) (cdr l))) < (read))");
+    assert!(shown.lines().last().is_some_and(|line| line.contains("#%num<")), "{shown}");
 }
 
 #[test]
@@ -253,6 +260,19 @@ fn live_keeps_what_is_needed_after_a_call_and_nothing_else() {
         "(define (f x) x) (define (h a b) (cons (f a) (f b))) (display (h 1 2))",
         "t := call-known procedure-f a   keeps [b]",
     );
+}
+
+#[test]
+fn live_keeps_no_small_integers() {
+    let count = "(define (count i n) (if (< i n) (cons i (count (+ i 1) n)) '()))";
+    for (argument, kept) in [("(string-length (read))", false), ("(read)", true)] {
+        let text = format!("{count} (write (count 0 {argument}))");
+        let mut sources = Sources::new(Path::new("."));
+        let settings = Some("live").into();
+        let shown = compile(&mut sources, Path::new("test.scm"), text, &settings).unwrap();
+        let call = shown.lines().find(|line| line.contains(":= call-known procedure-count"));
+        assert!(call.is_some_and(|call| call.contains("keeps [i") == kept), "{argument}: {shown}");
+    }
 }
 
 fn gives_line(text: &str, line: &str) {

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Scratch, compile, prints, run, usual};
+use allod_scheme::{Settings, cc};
+use common::{Scratch, compile, prints, quick, run, usual};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Output};
 
@@ -28,10 +29,32 @@ fn within(name: &str, text: &str, data: u64) -> Output {
 #[test]
 fn tail_calls_need_no_stack_with_gcc_and_clang_at_every_level() {
     for (cc, level) in [("gcc", 0), ("gcc", 2), ("clang", 0), ("clang", 2)] {
-        let options = allod_scheme::cc::Options { level, ..usual(cc) };
+        let options = cc::Options { level, ..usual(cc) };
         let printed = prints("tail", include_str!("programs/tail.scm"), &options);
         assert_eq!(printed, include_str!("programs/tail.out"), "{cc} -O{level}");
     }
+}
+
+#[test]
+fn a_local_without_its_inferred_type_ends_a_checked_program() {
+    let scratch = Scratch::new("inferred");
+    let file = scratch.file("test.scm", "(let ((m (string-length \"abc\"))) (newline) (write m))");
+    let (options, settings) = (quick("gcc"), Settings { checked: true, ..Settings::default() });
+    let c = cc::to_c(&file, settings).unwrap();
+    let end_with = |c: &str| {
+        let program = file.with_extension("");
+        cc::build(c, &program, &options).unwrap();
+        Command::new(&program).output().unwrap()
+    };
+    assert_eq!(end_with(&c).stdout, b"\n3");
+    let test =
+        c.lines().find(|line| line.contains(": m in the top level: fixnum")).expect("a test of m");
+    let (between, rest) = test.split_once(", 0, ").expect("bounds, the first of which is 0");
+    let wrong = end_with(&c.replace(test, &format!("{between}, 4, {rest}")));
+    assert_eq!(wrong.status.signal(), Some(libc::SIGABRT), "{wrong:?}");
+    let told = stderr(&wrong);
+    assert!(told.contains("test.scm:1:10: m in the top level: fixnum was inferred"), "{told}");
+    assert!(wrong.stdout.is_empty(), "nothing after the fault is done: {wrong:?}");
 }
 
 #[test]

@@ -597,6 +597,7 @@ V sch_current_second(void);
 V sch_current_jiffy(void);
 V sch_jiffies_per_second(void);
 
+#include "checked.h"
 #include "proven.h"
 
 #endif

@@ -1,8 +1,10 @@
 //! Blocks, statements and loops as C.
 
+use super::inferred::place;
 use super::{Dest, Emit, takes_memory};
 use crate::core::Var;
 use crate::straight::{Block, End, Label, ProcId, Rhs, Stmt};
+use allod_scheme_datum::Place;
 
 impl Emit<'_> {
     pub(super) fn block(&mut self, block: &Block, dest: &Dest) {
@@ -64,6 +66,7 @@ impl Emit<'_> {
             for (i, param) in label.params.iter().enumerate() {
                 let kind = self.kind(*param);
                 self.line(&format!("{kind} v{} SCH_U = p{}_{i};", param.0, label.name.0));
+                self.check_type(*param, Place::default());
             }
             if takes_memory(&label.body, self.flow) {
                 let live: Vec<String> = label.live.iter().map(|var| self.home(*var)).collect();
@@ -111,6 +114,13 @@ impl Emit<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
+        self.step(stmt);
+        if let Stmt::Let(Some(var), rhs, _) = stmt {
+            self.check_type(*var, place(rhs));
+        }
+    }
+
+    fn step(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Closures(all) => self.closures(all),
             Stmt::Let(var, Rhs::Call(operator, known, arguments, at), live) => {

@@ -15,15 +15,18 @@
 
 mod blocks;
 mod consts;
+mod inferred;
 mod sites;
 mod stubs;
 
 use crate::core::{Const, Program, Var};
 use crate::passes::live::SELF;
+use crate::passes::types::Types;
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
 use allod_scheme_datum::{Node, Number, Place};
 use consts::Consts;
+use inferred::Inferred;
 use sites::Sites;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -32,8 +35,14 @@ use std::path::Path;
 /// Arguments in registers beside `sp`.
 const REGISTERS: usize = 5;
 
-/// Emits a program.
-pub fn run(program: &Program, flow: &Flow, file: &Path, files: &[String]) -> String {
+/// Emits a program; with checks that locals have these types, where there are any.
+pub fn run(
+    program: &Program,
+    flow: &Flow,
+    types: Option<&Types>,
+    file: &Path,
+    files: &[String],
+) -> String {
     let mut emit = Emit {
         program,
         flow,
@@ -45,6 +54,7 @@ pub fn run(program: &Program, flow: &Flow, file: &Path, files: &[String]) -> Str
         sites: Sites::default(),
         params: HashMap::new(),
         temps: 0,
+        inferred: types.map(|types| Inferred { types, files }),
     };
     for (i, proc) in flow.procs.iter().enumerate() {
         for (c, code) in proc.clauses.iter().enumerate() {
@@ -85,6 +95,7 @@ struct Emit<'a> {
     /// What labels take.
     params: HashMap<Var, Vec<Var>>,
     temps: usize,
+    inferred: Option<Inferred<'a>>,
 }
 
 /// A C string literal.
@@ -138,6 +149,9 @@ impl Emit<'_> {
         for param in code.params.iter().filter(|p| self.flow.raw.contains(p)) {
             self.line(&format!("double v{0} SCH_U = sch_double(b{0});", param.0));
             slots.retain(|slot| *slot != format!("b{}", param.0));
+        }
+        for param in &code.params {
+            self.check_type(*param, proc.at);
         }
         // A body that is a loop has safe points of its own.
         let first = match &code.body {

@@ -10,7 +10,7 @@
 mod body;
 mod derived;
 mod library;
-mod nary;
+pub(crate) mod nary;
 mod record;
 mod special;
 

@@ -4,7 +4,7 @@
 
 use super::{Expander, Outcome, fault};
 use crate::core::{Const, Expr};
-use crate::prims;
+use crate::prims::{self, Prim};
 use allod_scheme_datum::{Datum, Node, Number, Place};
 use std::rc::Rc;
 
@@ -54,6 +54,13 @@ pub(crate) static ALL: &[Nary] = &[
     nary("append", "%append2", How::Two),
     nary("list", "cons", How::List),
 ];
+
+/// The primitive that does for two arguments what one of the prelude's procedures `%any…` does for any number.
+pub(crate) fn of_two(name: &str) -> Option<&'static Prim> {
+    let name = name.strip_prefix("%any")?;
+    let nary = ALL.iter().find(|nary| nary.name == name && !matches!(nary.how, How::List))?;
+    prims::find(nary.prim)
+}
 
 fn number(n: u32) -> Expr {
     let datum = Datum { node: Node::Number(Number::Int(n.into())), at: Place::default() };

@@ -12,6 +12,8 @@
 
 use super::names::{copy, mentions, size};
 use crate::core::{Const, Expr, Global, Lambda, Program, Var};
+use crate::expand::nary;
+use crate::prims::Prim;
 use allod_scheme_datum::{Node, Number, Place};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -173,6 +175,14 @@ impl Pass<'_> {
                 let arguments = arguments.into_iter().map(|e| self.expr(e)).collect();
                 Expr::Prim(prim, arguments, at)
             }
+            // `<` and its like, given as a value to what was put in place.
+            Expr::Global(global, _)
+                if count == 2
+                    && let Some(prim) = self.of_two(global) =>
+            {
+                let arguments = arguments.into_iter().map(|e| self.expr(e)).collect();
+                Expr::Prim(prim, arguments, at)
+            }
             Expr::Lambda(lambda) if lambda.takes_exactly(count).is_some() => {
                 self.place(None, &lambda, arguments)
             }
@@ -190,6 +200,12 @@ impl Pass<'_> {
                 Expr::Call(Box::new(operator), arguments, at)
             }
         }
+    }
+
+    fn of_two(&self, global: Global) -> Option<&'static Prim> {
+        let info = &self.program.globals[global.0 as usize];
+        // The prelude's own: a program may define the same name.
+        if info.at.file == 0 { nary::of_two(&info.name) } else { None }
     }
 
     fn is_worth_it(&self, callee: Callee, known: &Known, arguments: &[Expr]) -> bool {

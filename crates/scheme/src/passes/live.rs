@@ -20,7 +20,7 @@ type Set = BTreeSet<Var>;
 pub fn run(flow: &mut Flow) {
     let is_open = |id: &ProcId| flow.procs[id.0 as usize].open;
     let closed = flow.proc_of.iter().filter(|(_, id)| !is_open(id)).map(|(var, _)| *var).collect();
-    let never: HashSet<Var> = flow.raw.clone();
+    let never: HashSet<Var> = flow.raw.union(&flow.immediate).copied().collect();
     let captures: Vec<Vec<Var>> = flow.procs.iter().map(|proc| proc.free.clone()).collect();
     for proc in &mut flow.procs {
         let mut captured: HashSet<Var> = proc.free.iter().copied().collect();
@@ -153,9 +153,14 @@ impl Live<'_> {
     }
 
     fn var(&self, var: Var, live: &mut Set) {
-        if self.closed.contains(&var) || self.never.contains(&var) {
+        if self.closed.contains(&var) {
             return;
         }
-        live.insert(if self.captured.contains(&var) { SELF } else { var });
+        // What is captured is read from the closure, whatever its type.
+        if self.captured.contains(&var) {
+            live.insert(SELF);
+        } else if !self.never.contains(&var) {
+            live.insert(var);
+        }
     }
 }

@@ -79,7 +79,8 @@ pub fn compile_as(
     options: &Options,
 ) -> PathBuf {
     let file = scratch.file(&format!("{name}.scm"), text);
-    let c = cc::to_c(&file, settings.clone()).unwrap_or_else(|e| panic!("{e}"));
+    let settings = Settings { checked: options.checked, ..settings.clone() };
+    let c = cc::to_c(&file, settings).unwrap_or_else(|e| panic!("{e}"));
     let program = file.with_extension("");
     cc::build(&c, &program, options).unwrap_or_else(|e| panic!("{e}"));
     program

@@ -149,6 +149,11 @@ impl Type {
         self.is(FLOAT)
     }
 
+    /// Never an object.
+    pub(super) fn is_immediate(self) -> bool {
+        self.is(INT | NIL | BOOL | CHAR) && (!self.has(INT) || self.only(INT).is_fix())
+    }
+
     /// An immediate integer.
     pub(super) fn is_fix(self) -> bool {
         self.is(INT) && self.least >= FIX_MIN && self.most <= FIX_MAX
@@ -176,6 +181,17 @@ impl Type {
         let least = if self.least == NO_LEAST { i128::MIN >> 32 } else { self.least.into() };
         let most = if self.most == NO_MOST { i128::MAX >> 32 } else { self.most.into() };
         (least, most)
+    }
+
+    /// The bounds of its exact integers, as far as there are any.
+    pub(super) fn limits(self) -> (Option<i64>, Option<i64>) {
+        let some = |bound: i64, none: i64| (bound != none).then_some(bound);
+        (some(self.least, NO_LEAST), some(self.most, NO_MOST))
+    }
+
+    /// Which record types its records have.
+    pub(super) fn rtd(self) -> Rtd {
+        if self.has(RECORD) { self.rtd } else { Rtd::None }
     }
 
     pub(super) fn join(self, other: Type) -> Type {

@@ -12,6 +12,7 @@
 //! path, because locals never change. Parameters of procedures that are values somewhere may be anything.
 
 mod branch;
+mod condition;
 mod lattice;
 mod prims;
 mod specialise;
@@ -44,6 +45,11 @@ impl Types {
         self.vars.get(&var).copied().unwrap_or(Type::NONE)
     }
 
+    /// The type that was inferred for a local, if it was looked at.
+    pub fn inferred(&self, var: Var) -> Option<Type> {
+        self.vars.get(&var).copied()
+    }
+
     /// The type of what a clause gives.
     pub fn result(&self, id: ProcId, clause: usize) -> Type {
         self.results.get(&(id, clause)).copied().unwrap_or(Type::NONE)
@@ -73,7 +79,10 @@ pub fn run(program: &mut Program, flow: &mut Flow) -> Types {
     hooks.into_iter().for_each(|id| pass.escape(id));
     while pass.round(false) {}
     pass.round(true);
-    pass.types
+    let types = pass.types;
+    flow.immediate =
+        types.vars.iter().filter(|(_, is)| is.is_immediate()).map(|(var, _)| *var).collect();
+    types
 }
 
 fn bodies(proc: &crate::straight::Proc) -> impl Iterator<Item = &Block> {

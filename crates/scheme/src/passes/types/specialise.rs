@@ -85,19 +85,21 @@ fn flonum(
     if is.is(FLOAT) {
         return atom;
     }
+    // An exact zero that is added changes nothing, not even a zero's sign; less a flonum it is that negated. So does -0.0.
+    let zero = Type::int(0, 0).meet(is);
+    let signless = !zero.is_none() && (who == "%add" || who == "%sub" && i == 0);
     if let Some(n) = small(&atom)
         && is.is_within(-EXACT, EXACT)
     {
-        // An exact zero that is added changes nothing, not even a zero's sign; less it is the flonum negated.
-        let keeps_sign = n == 0 && (who == "%add" || who == "%sub" && i == 0);
-        return datum(Node::Number(Number::Float(if keeps_sign { -0.0 } else { n as f64 })));
+        return datum(Node::Number(Number::Float(if signless { -0.0 } else { n as f64 })));
     }
     let convert = if is.is_fix() {
-        Rhs::Prim(prim("%fx->fl"), vec![atom], at)
+        Rhs::Prim(prim(if signless { "%fx->addend" } else { "%fx->fl" }), vec![atom], at)
     } else {
         let name = datum(Node::Symbol(said(who).into()));
         let which = datum(Node::Number(Number::Int((1 + i as u32).into())));
-        Rhs::Prim(prim("%real->fl"), vec![atom, name, which], at)
+        let convert = prim(if signless { "%real->addend" } else { "%real->fl" });
+        Rhs::Prim(convert, vec![atom, name, which], at)
     };
     let var = walk.program.var("flonum");
     walk.types.vars.insert(var, Type::of(FLOAT));

@@ -293,7 +293,7 @@ impl<'p> Walk<'p> {
             },
             ("%record-set!", [_, rtd, index, ..]) => {
                 if let Some(field) = self.field(rtd, index) {
-                    self.fill_field(field, types[4]);
+                    self.fill_field(field, types[3]);
                 }
                 Type::of(OTHER)
             }
