@@ -112,6 +112,12 @@ check "mapped files that have shrunk do not disturb a dump" dump_is_whole shrunk
 check "nor do files that are mapped and unmapped meanwhile" dump_is_whole unmapped
 check "nor forks in handlers that interrupt it, and in other threads" dump_is_whole interrupted
 check "a dump names its files when the first thread has ended" dump_is_whole ended
+ends_on_a_small_stack() {
+    rm -f "$work/dump.pb.gz"
+    ALLOD_STATS=1 ALLOD_PROFILE="$work/dump.pb.gz" dump_is_whole small-stack 2>"$work/err" || return
+    grep -q '^allod .* heap, process' "$work/err"
+}
+check "a handler on a small stack may end the process" ends_on_a_small_stack
 
 is_gzip() { gzip -t "$work/heap.pb.gz"; }
 check "the file is gzip" is_gzip

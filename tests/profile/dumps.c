@@ -78,6 +78,23 @@ static void interrupted(void) {
     setitimer(ITIMER_REAL, &never, NULL);
 }
 
+static void ends(int signal) {
+    (void)signal;
+    _exit(0);
+}
+
+/* Ends in a handler with a stack that is just long enough for the handler, in front of a page without access. */
+static void ends_on_a_small_stack(void) {
+    enum { SMALL = 8192, HOLE = 65536 };
+    char *hole = mmap(NULL, HOLE + SMALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (hole == MAP_FAILED || mprotect(hole + HOLE, SMALL, PROT_READ | PROT_WRITE) != 0) _exit(3);
+    stack_t small = {.ss_sp = hole + HOLE, .ss_size = SMALL};
+    struct sigaction action = {.sa_handler = ends, .sa_flags = SA_ONSTACK};
+    sigaltstack(&small, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+}
+
 static void *writes_last(void *first) {
     pthread_join(*(pthread_t *)first, NULL);
     exit(allod_profile_dump(profile) == 0 ? 0 : 4);
@@ -89,6 +106,7 @@ int main(int count, char **words) {
     profile = words[2];
     takes();
     pthread_t thread;
+    if (strcmp(how, "small-stack") == 0) ends_on_a_small_stack();
     if (strcmp(how, "shrunk") == 0) shrunk();
     if (strcmp(how, "unmapped") == 0) {
         pthread_create(&thread, NULL, maps_and_unmaps, NULL);

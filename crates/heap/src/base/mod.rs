@@ -1,6 +1,6 @@
 //! The base: constants that define how memory is divided, size classes, settings, and the one list.
 //!
-//! May use: nothing of the heap. Keeps no memory, and no state except the settings.
+//! May use: nothing of the heap. Keeps no memory but one stack, and no state but the settings.
 //!
 //! | file | keeps |
 //! | --- | --- |
@@ -10,6 +10,7 @@
 //! | `list` | the intrusive list of spans |
 //! | `secret` | in the hardened build, keys and random numbers |
 //! | `chance` | random numbers, and how long to wait for a sample |
+//! | `spare_stack` | a stack for what is called on a small one |
 //! | `settings`, `knobs` | what the environment says |
 //! | `sync` | what the protocols between threads are made of, for loom to replace |
 //! | `zeros` | in the hardened build, zeros in blocks: written and looked for |
@@ -23,6 +24,7 @@ pub mod list;
 #[cfg(feature = "hardened")]
 pub mod secret;
 pub mod settings;
+pub mod spare_stack;
 pub mod sync;
 #[cfg(feature = "hardened")]
 pub mod zeros;

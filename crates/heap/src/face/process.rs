@@ -1,6 +1,7 @@
 //! Events of the whole process: load, fork, exit, and system calls that the heap must know about.
 
 use crate::base::settings;
+use crate::base::spare_stack::SPARE_STACK;
 use crate::face::{last_look, live, report};
 use crate::guard::blocks as guard;
 use crate::profile::asked;
@@ -65,11 +66,21 @@ extern "C" fn at_exit() {
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
 
-/// Call when the process is about to end without running its exit handlers (`_exit`):
-/// does what is done at exit.
+/// Told that the process is about to end without running what is registered for its end (`_exit`):
+/// does what is done at exit. The caller may be a signal handler's, on a small stack.
 pub fn expect_end() {
-    asked::at_end();
-    report::at_end();
+    // In a child that shares its parent's memory, nothing is done.
+    if !policy::is_ours() {
+        return;
+    }
+    let at_end = || {
+        asked::at_end();
+        report::at_end();
+    };
+    match SPARE_STACK.take() {
+        Some(spare) => spare.call(at_end),
+        None => at_end(),
+    }
 }
 
 /// Makes a system call that may fail in a process with two threads, such as `unshare`, without the

@@ -1,0 +1,69 @@
+//! A stack for what may be called on a program's small one: a signal handler's may be just long enough for the handler.
+
+use allod_os::lock::{Held, Lock};
+use allod_os::{stack, thread};
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::ptr;
+
+/// A stack that one thread at a time uses.
+pub struct SpareStack {
+    lock: Lock,
+    room: UnsafeCell<Room>,
+}
+
+#[repr(align(16))]
+struct Room {
+    _bytes: [u8; 64 * 1024],
+}
+
+// SAFETY: used with the lock held.
+unsafe impl Sync for SpareStack {}
+
+/// The stack of this process.
+pub static SPARE_STACK: SpareStack =
+    SpareStack { lock: Lock::new(), room: UnsafeCell::new(Room { _bytes: [0; 64 * 1024] }) };
+
+/// A spare stack that is the calling thread's until the value is dropped.
+pub struct Taken<'a> {
+    stack: &'a SpareStack,
+    _held: Held<'a>,
+}
+
+impl SpareStack {
+    /// Takes the stack once no other thread uses it, but waits for a second at most. `None` then, as after a fork that left
+    /// its user behind, and where the calling thread uses it already.
+    pub fn take(&self) -> Option<Taken<'_>> {
+        const MOST_MILLIS: u32 = 1000;
+        if self.lock.interrupted_here() {
+            return None;
+        }
+        (0..MOST_MILLIS).find_map(|_| {
+            let held = self.lock.try_enter();
+            if held.is_none() {
+                thread::pause(1);
+            }
+            held.map(|held| Taken { stack: self, _held: held })
+        })
+    }
+}
+
+impl Taken<'_> {
+    /// Calls a function on the stack. No signal is handled meanwhile: the system would take a program's stack for
+    /// handlers to be free, on which the caller may stand.
+    pub fn call<F: FnMut()>(&self, mut f: F) {
+        extern "C" fn enter<F: FnMut()>(f: *mut u8) {
+            // SAFETY: the function of the call that is under way.
+            unsafe { (*f.cast::<F>())() }
+        }
+        // SAFETY: the stack is the lock holder's; the function does not unwind; masks are valid places.
+        unsafe {
+            let (mut all, mut old) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+            libc::sigfillset(all.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), old.as_mut_ptr());
+            let end = self.stack.room.get().add(1) as usize;
+            stack::call_on(end, enter::<F>, (&raw mut f).cast());
+            libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), ptr::null_mut());
+        }
+    }
+}
