@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "Heap profiles")]
 pub struct Args {
     /// Show who holds the memory in a profile that `allod run --profile` or another program wrote in pprof's format: the
-    /// calls as a tree, or with --html and --svg as pictures
+    /// calls as a tree, or with --html and --svg as pictures [default: none, runs are shown]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "store", "scorecard", "markdown", "csv", "json", "into"])]
     profile: Option<PathBuf>,
-    /// Only what has changed since this profile
+    /// Only what has changed since this profile [default: none, all is shown]
     #[arg(long, value_name = "FILE", requires = "profile")]
     base: Option<PathBuf>,
     /// What to show: inuse_space, inuse_objects, alloc_space or alloc_objects [default: the profile's choice, inuse_space]
