@@ -1,7 +1,7 @@
 //! The command `allod`: a file per subcommand, over what they share.
 //!
 //! Modules, the lowest first; each uses those before it: `failure` → `keep` → `options` → `allocators`, `progress`,
-//! `output`, `started` → `top` → `run` → `experiment` → `ab`, `bench`, `compare`, `help`, `history`, `matrix`, `pages`,
+//! `output`, `started` → `heap_profile`, `top` → `run` → `experiment` → `ab`, `bench`, `compare`, `help`, `history`, `matrix`, `pages`,
 //! `parts`, `record`, `replay`, `report`, `scheme`, `trace`.
 
 mod ab;

@@ -9,9 +9,9 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md"
 const BEFORE: &str = "\
 # Settings
 
-Environment variables, read once when a program starts. They work alike for preloaded programs, for
-programs linked with Allod, and for Rust programs whose global allocator it is. `allod help settings` prints
-the same list. `ALLOD_GUARD` may be changed while the program runs ([guarding.md](guarding.md)).
+Environment variables, read once when a program starts. They work the same way for preloaded programs,
+programs linked with Allod, and Rust programs that use it as global allocator. `allod help settings` prints
+the same list. `ALLOD_GUARD` can be changed while the program runs ([guarding.md](guarding.md)).
 
 | variable | takes | without it | what it does |
 | --- | --- | --- | --- |
@@ -28,17 +28,17 @@ files written with rights that are not its own. The other settings are honoured 
 Memory allocated before the C library has set up its environment (by constructors of other libraries, for instance) is
 served with the defaults.
 
-What the helper thread does, and what happens without it, is in [memory-given-back.md](memory-given-back.md);
-what the policy for huge pages is, in [its last part](memory-given-back.md#huge-pages).
+[memory-given-back.md](memory-given-back.md) says what the helper thread does and what happens without it;
+[its last part](memory-given-back.md#huge-pages) describes the policy for huge pages.
 
 ## Experiments
 A library built with the feature `knobs` also takes `ALLOD_BAND_B0` … `ALLOD_BAND_B7`. With 0, blocks of that
-band are served without a front cache, straight from their slabs under the heap's lock: what the front cache
-is worth to a program can be measured that way. Bands: B0 up to 32 bytes, B1 64, B2 128, B3 256, B4 512,
-B5 1024, B6 2048, B7 4096. Without the feature no trace of the switches is left in the code, and the names
+band are served without a front cache, straight from their slabs under the heap's lock. That way you can measure
+what the front cache is worth to a program. Bands: B0 up to 32 bytes, B1 64, B2 128, B3 256, B4 512,
+B5 1024, B6 2048, B7 4096. Without the feature the switches are not compiled in, and the names
 are unknown. `cargo build --release -p allod-capi --features allod-heap/knobs` builds such a library.
 
-`allod matrix` builds such a library itself; `allod matrix --shipped front-caches` asks what the caches of three bands are
+`allod matrix` builds such a library itself; `allod matrix --shipped front-caches` measures what the caches of three bands are
 worth, alone and together ([experiments.md](experiments.md#front-caches-band-by-band)).
 ";
 
