@@ -35,10 +35,13 @@ have() {
     command -v "$1" >/dev/null || return
 }
 
-# apt_install PACKAGE...: installs packages, refreshing the lists only if that fails.
+# apt_install PACKAGE...: installs packages, refreshing the lists only if that fails; one script at a time.
 apt_install() {
     local apt="apt-get install -y -qq --no-install-recommends"
-    { $apt "$@" || { apt-get update -qq && $apt "$@"; }; } >/dev/null 2>&1
+    {
+        flock 9
+        { $apt "$@" || { apt-get update -qq && $apt "$@"; }; } >/dev/null 2>&1 9>&-
+    } 9>"${TMPDIR:-/tmp}/allod-tests-apt.lock"
 }
 
 # uses_allod FILE COMMAND...: true if the program or library FILE, when this command runs it with
