@@ -8,6 +8,11 @@ use std::path::Path;
 /// More than any profile has once it is unpacked; a file that claims more is damaged, or hostile.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// Calls in a stack at most: far more than profilers keep, and few enough to be walked by recursion.
+const MOST_CALLS: usize = 1024;
+/// No value, nor the sum of all, is larger: so sums and differences of two profiles fit in their type.
+const MOST: i64 = i64::MAX / 4;
+
 /// A profile as it is in its file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -185,6 +190,16 @@ fn from_bytes(bytes: &[u8]) -> Result<Profile, String> {
     if profile.sample.iter().any(|sample| sample.value.len() != values) {
         return Err("the profile is damaged: a sample does not have a value of each kind".into());
     }
+    if profile.sample.iter().any(|sample| sample.location_id.len() > MOST_CALLS) {
+        return Err(format!("the profile is damaged: a stack has more than {MOST_CALLS} calls"));
+    }
+    for number in 0..values {
+        let mut amounts = profile.sample.iter().map(|sample| sample.value[number].unsigned_abs());
+        let sum = amounts.try_fold(0, u64::checked_add);
+        if sum.is_none_or(|sum| sum > MOST as u64) {
+            return Err("the profile is damaged: its values are larger than any memory".into());
+        }
+    }
     Ok(profile)
 }
 
@@ -226,6 +241,14 @@ mod tests {
         assert!(from_bytes(b"#!/bin/sh\n").unwrap_err().contains("no profile"));
         let without_a_value = [&SMALL[..6], b"\x12\x02\x08\x01", &SMALL[12..]].concat();
         assert!(from_bytes(&without_a_value).unwrap_err().contains("damaged"));
+        let smallest = [b"\x12\x0b\x10", &[0x80; 9][..], b"\x01", SMALL].concat();
+        assert!(from_bytes(&smallest).unwrap_err().contains("larger than any memory"));
+        let deep = [b"\x12\x86\x08\x0a\x81\x08", &[1; 1025][..], b"\x10\x07", SMALL].concat();
+        assert!(
+            from_bytes(&deep).unwrap_err().contains("more than 1024 calls"),
+            "{:?}",
+            from_bytes(&deep)
+        );
     }
 
     proptest! {
