@@ -69,8 +69,8 @@ static AT_EXIT: extern "C" fn() = at_exit;
 /// Told that the process is about to end without running what is registered for its end (`_exit`):
 /// does what is done at exit. The caller may be a signal handler's, on a small stack.
 pub fn expect_end() {
-    // In a child that shares its parent's memory, nothing is done.
-    if !policy::is_ours() {
+    // Most programs ask for neither. In a child that shares its parent's memory, nothing is done.
+    if !(asked::is_begun() || report::is_asked_for()) || !policy::is_ours() {
         return;
     }
     let at_end = || {

@@ -75,7 +75,7 @@ static REPORT_TO: AtomicI32 = AtomicI32::new(2);
 static REPORTED_BY: AtomicU32 = AtomicU32::new(0);
 
 /// True in a process that reports at its end.
-fn is_asked_for() -> bool {
+pub(crate) fn is_asked_for() -> bool {
     let one = settings::STATS_PROCESS.get();
     settings::STATS.on() && (one == 0 || one == io::pid())
 }

@@ -60,10 +60,15 @@ pub fn start() {
     }
 }
 
+/// True while a profile that the setting asks for may have to be written.
+pub fn is_begun() -> bool {
+    BEGUN_BY.load(Relaxed) != 0
+}
+
 /// Writes the profile at the end of the process, once. A child that shares its parent's memory (vfork) is no process
 /// of its own here; a forked one writes nothing over its parent's, but where the path has a place for its number.
 pub fn at_end() {
-    if !policy::is_ours() || BEGUN_BY.load(Relaxed) == 0 {
+    if !policy::is_ours() || !is_begun() {
         return;
     }
     let begun_by = BEGUN_BY.swap(0, Relaxed);
