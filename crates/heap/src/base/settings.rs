@@ -116,7 +116,7 @@ pub static HUGEPAGES: Setting = Setting::new(
     2,
     2,
     "transparent huge pages: 0 advises against them, 1 asks for them everywhere, 2 asks for one at a \
-     time in programs that hold 8 MiB and use their memory densely",
+     time in programs that hold some MiB and use their memory densely",
 );
 /// Whether the helper is there from the start, so that the process can be watched.
 pub static LIVE: Setting = Setting::new(

@@ -11,6 +11,7 @@ use crate::profile::samples;
 use crate::purge::{hooks, policy, turn};
 use crate::sample::{self, due};
 use crate::source::SOURCE;
+use crate::source::huge::Need;
 use crate::thread::attach::{Here, elsewhere, here};
 use core::ptr;
 
@@ -120,15 +121,15 @@ unsafe fn refill_locked(mut locked: LockedHeap<'_>, class: Class) -> *mut u8 {
     }
 }
 
-/// The same when a slab of `wanted` units cannot be made from what is free. The heap is not locked while
+/// The same when a slab that needs `wanted` cannot be made from what is free. The heap is not locked while
 /// the system is asked, because others may wait for it. When the system gives no more, dirty runs are given
 /// back to join clean ones; then what all heaps keep near; finally a shorter slab is tried.
 ///
 /// # Safety
 /// The heap's bins are the caller's to change, with the lock held if they are nobody's.
 #[cold]
-unsafe fn refill_with_more(h: *mut Heap, class: Class, mut wanted: usize) -> *mut u8 {
-    // A block, or how many units are wanted for one.
+unsafe fn refill_with_more(h: *mut Heap, class: Class, mut wanted: Need) -> *mut u8 {
+    // A block, or what is needed for one.
     let again = |make_do: bool| {
         // SAFETY: the caller's contract.
         unsafe {

@@ -16,6 +16,7 @@ use crate::slab::larges::Larges;
 use crate::slab::near::{self, Near};
 use crate::slab::pick;
 use crate::source::SOURCE;
+use crate::source::huge::Need;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A heap's slabs of one class.
@@ -52,8 +53,8 @@ pub struct Slabs {
     pub near: Near,
     /// The slab whose free blocks the purger has borrowed, if it has.
     pub borrowed: Borrowed,
-    /// Units of the last slab that could not be made from what is free.
-    pub wanted: usize,
+    /// What the last slab needs that could not be made from what is free.
+    pub wanted: Need,
     /// Units of all slabs.
     units: usize,
     /// Decides when to give up slabs of which the program has no block.
@@ -92,7 +93,7 @@ impl Slabs {
             len: 0,
             near: Near::new(),
             borrowed: Borrowed::nothing(),
-            wanted: 0,
+            wanted: Need::any(0),
             units: 0,
             idle: IdleSlabs::new(),
             make_do: false,
@@ -103,7 +104,7 @@ impl Slabs {
 
     /// Fills `want` words up to `top` (exclusive) with free blocks of the class, the lowest address
     /// of each slab last. Returns how many were found; they lie right below `top`. Zero when no new slab
-    /// can be made from what is free; `wanted` then says how many units it needs. No system call is made.
+    /// can be made from what is free; `wanted` then says what it needs. No system call is made.
     ///
     /// # Safety
     /// The heap is `owner`'s and locked; `want` words below `top` may be written.
@@ -195,11 +196,12 @@ impl Slabs {
             if !self.make_do && self.idle.note_missed(units) {
                 return Unit::NONE;
             }
-            if let Some(free) = SOURCE.take_ready(units, Kind::Slab, self.make_do) {
+            let need = Need::slab(units, self.units);
+            if let Some(free) = SOURCE.take_ready(need, Kind::Slab, self.make_do) {
                 break (free.unit, near::dirty_units(&free, units));
             }
             if !self.make_do || units == least {
-                self.wanted = units;
+                self.wanted = need;
                 return Unit::NONE;
             }
             units = (units / 2).max(least);

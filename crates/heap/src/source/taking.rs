@@ -6,7 +6,7 @@ use crate::map::record::Kind;
 use crate::map::span_map::MAP;
 use crate::source::density::are_dense;
 use crate::source::frontier;
-use crate::source::huge::{self, Answer, Plan};
+use crate::source::huge::{self, Answer, Need, Plan};
 use crate::source::opener::Turn;
 use crate::source::runs::Taken;
 use crate::source::source::{Free, Locked, Source};
@@ -38,14 +38,15 @@ fn hand_out(taken: Taken, units: usize, kind: Kind) -> Free {
 impl Locked<'_> {
     /// Takes units that are free, resident ones first. `None` while huge pages should be made for them first,
     /// unless it is told to look everywhere.
-    fn find(&mut self, units: usize, align: usize, everywhere: bool) -> Option<Taken> {
+    fn find(&mut self, need: Need, align: usize, everywhere: bool) -> Option<Taken> {
+        let units = need.units;
         let held = self.source.held_units();
         let state = self.state();
-        if !everywhere && align == 1 && huge::serve(units, held) {
+        if !everywhere && align == 1 && huge::serve(need, held) {
             if let Some(taken) = state.runs.take_dirty(units) {
                 return Some(taken);
             }
-            if state.policy.is_due(held, settings::now()) {
+            if state.policy.is_due(need, held, settings::now()) {
                 return None;
             }
         }
@@ -70,16 +71,18 @@ impl Source {
     /// when memory is out. The span's record says kind, length and start then; the map does not yet.
     pub fn take(&self, units: usize, align: usize, kind: Kind) -> Option<Free> {
         let want = units.checked_add(align - 1)?;
-        let find = |locked: &mut Locked<'_>, everywhere| locked.find(units, align, everywhere);
-        self.take_by(units, kind, find, || self.add(want))
+        let find =
+            |locked: &mut Locked<'_>, everywhere| locked.find(Need::any(units), align, everywhere);
+        self.take_by(units, kind, find, || self.add(Need::any(want)))
             .or_else(|| self.take_spare(units, align, kind))
     }
 
     /// Like [`take`](Source::take), but only what is free already: opens nothing and gives nothing back,
     /// so that no system call is made. With `everywhere` a run that fits is found wherever it lies.
-    pub fn take_ready(&self, units: usize, kind: Kind, everywhere: bool) -> Option<Free> {
+    pub fn take_ready(&self, need: Need, kind: Kind, everywhere: bool) -> Option<Free> {
+        let units = need.units;
         let ready = |mut locked: Locked<'_>| {
-            let taken = locked.find(units, 1, everywhere)?;
+            let taken = locked.find(need, 1, everywhere)?;
             Some(locked.hand_out(taken, units, kind))
         };
         self.enter().and_then(ready).or_else(|| self.take_spare(units, 1, kind))
@@ -130,30 +133,30 @@ impl Source {
         }
     }
 
-    /// Makes more units available for a span of `units` units: makes huge pages if that is the
-    /// policy, else opens at least that many units, or waits until another thread has. False when the
+    /// Makes more units available for a span: makes huge pages if that is the
+    /// policy, else opens at least as many as it needs, or waits until another thread has. False when the
     /// system refuses, or the window ends, or the calling thread was interrupted while it did so.
-    pub fn open_more(&self, units: usize) -> bool {
-        matches!(self.add(units), Grown::Yes)
+    pub fn open_more(&self, need: Need) -> bool {
+        matches!(self.add(need), Grown::Yes)
     }
 
-    fn add(&self, units: usize) -> Grown {
-        match self.add_huge(units) {
+    fn add(&self, need: Need) -> Grown {
+        match self.add_huge(need) {
             Some(grown) => grown,
-            None => self.grow(units),
+            None => self.grow(need.units),
         }
     }
 
-    /// Makes huge pages for a span of `units` units, or finds out that there should be none (yes, too: it may
+    /// Makes huge pages for a span, or finds out that there should be none (yes, too: it may
     /// take small pages now). `None` where that is known.
-    fn add_huge(&self, units: usize) -> Option<Grown> {
+    fn add_huge(&self, need: Need) -> Option<Grown> {
         let held = self.held_units();
-        if !huge::serve(units, held) {
+        if !huge::serve(need, held) {
             return None;
         }
         let mut locked = self.enter()?;
         let state = locked.state();
-        match state.policy.plan(held, settings::now()) {
+        match state.policy.plan(need, held, settings::now()) {
             Plan::Small => None,
             Plan::Look(samples) => {
                 drop(locked);
@@ -162,7 +165,7 @@ impl Source {
                 Some(Grown::Yes)
             }
             Plan::Ask => {
-                let whole = units.next_multiple_of(PIECE);
+                let whole = need.units.next_multiple_of(PIECE);
                 let Some(place) = state.purging.place() else {
                     state.policy.pass_over();
                     return Some(Grown::Yes);
