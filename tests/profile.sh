@@ -89,7 +89,7 @@ if [ -x "$prefix/bin/allod" ]; then
     has_changed() {
         cp "$work/known" "$work/kept" && strip -R .note.gnu.build-id "$work/known" || return
         report >"$work/tree" && mv "$work/kept" "$work/known" && cat "$work/tree"
-        grep -q "note: functions of $work/known have no names: it was built anew" "$work/tree"
+        grep -q "note: functions of $work/known have no names: it was rebuilt" "$work/tree"
     }
     check "a program that was built anew is named" has_changed
 fi

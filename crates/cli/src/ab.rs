@@ -6,21 +6,20 @@ use allod_lab::experiment::{Design, Level};
 
 /// Compare two variants of settings, libraries, programs, builds or commits
 ///
-/// A LEVEL says in words what is changed: NAME=VALUE (a setting of Allod, or any variable), allocator:NAME,
+/// A LEVEL is a list of words: NAME=VALUE (a setting of Allod, or any variable), allocator:NAME,
 /// preload:FILE, program:FILE, argument:TEXT, features:NAME,NAME (cargo's), commit:NAME. Builds are made in
-/// worktrees of their own and kept. Both variants run in turn, round after round; B is compared with A.
-/// What runs is a program, the workloads of `allod bench heap` that --only names, or rows of frames and
-/// regions, such as --only frame/single-64.
+/// separate worktrees and kept. Both variants run in turn, round after round; B is compared with A. They
+/// run a program, the workloads of `allod bench heap` named by --only, or rows of frames and regions, such
+/// as --only frame/single-64.
 ///
 /// allod ab --a ALLOD_HUGEPAGES=0 --b ALLOD_HUGEPAGES=2 python3 job.py
 #[derive(clap::Args)]
 pub struct Args {
-    /// The first variant; with no words, what nothing is changed in [default: none: it is needed, but
-    /// for --shipped]
+    /// The first variant; an empty LEVEL changes nothing [default: none; required without --shipped]
     #[arg(long, value_name = "LEVEL", value_parser = Level::parse)]
     #[arg(required_unless_present_any = ["list", "shipped"], conflicts_with = "shipped")]
     a: Option<Level>,
-    /// The second variant [default: none: it is needed, but for --shipped]
+    /// The second variant [default: none; required without --shipped]
     #[arg(long, value_name = "LEVEL", value_parser = Level::parse)]
     #[arg(required_unless_present_any = ["list", "shipped"], conflicts_with = "shipped")]
     b: Option<Level>,

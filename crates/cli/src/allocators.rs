@@ -1,10 +1,11 @@
-//! The allocators that can be measured: the user's, those built with this command, those installed.
+//! The allocators that can be measured: those the user names, those built with this command, those
+//! installed.
 
 use crate::failure::Failure;
 use crate::options::Options;
 use allod_lab::subject::{self, Candidate, Found, Subject};
 
-/// Finds every allocator, and tells of those that cannot be used.
+/// Finds every allocator, and reports those that cannot be used.
 pub fn find(options: &Options) -> Vec<Subject> {
     let Found { subjects, refused } = subject::discover(&built(), &options.peers);
     for why in refused {
@@ -13,7 +14,8 @@ pub fn find(options: &Options) -> Vec<Subject> {
     subjects
 }
 
-/// Those that are named, all for none, and the baseline; beside them the baseline's whole name.
+/// The named allocators, or all if none is named, and the baseline; also returns the baseline's
+/// full name.
 pub fn choose(
     all: &[Subject],
     names: &[String],
@@ -27,7 +29,7 @@ pub fn choose(
     Ok((picked, baseline.name.clone()))
 }
 
-/// The peers that were built together with this command.
+/// The peers built together with this command.
 pub fn built() -> Vec<Candidate> {
     let candidate = |peer: allod_peers::Peer| {
         let beside = allod_lab::files::installed_part(&format!("lib{}.so", peer.name));

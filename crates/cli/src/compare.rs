@@ -15,9 +15,9 @@ use std::ffi::OsString;
 
 /// Run a program on every allocator found, and compare time and memory
 ///
-/// Every round runs the program once on each allocator, in random order, with standard input
-/// empty and only the variables that say where things are (PATH, HOME, LANG and such). The baseline is
-/// the system's malloc unless another is named. --list lists the allocators.
+/// Every round runs the program once on each allocator, in random order, with empty standard input and
+/// only the variables for paths, user and locale (PATH, HOME, LANG and such). The baseline is the
+/// system's malloc unless another is named. --list lists the allocators.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

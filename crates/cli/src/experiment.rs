@@ -25,21 +25,21 @@ use std::path::{Path, PathBuf};
 pub struct Setup {
     #[command(flatten)]
     pub options: Options,
-    /// What all points have in common, in the words of a level [default: nothing]
+    /// A level that applies to all points [default: nothing]
     #[arg(long, value_name = "LEVEL", value_parser = Level::parse)]
     with: Option<Level>,
-    /// An experiment that comes with Allod; --list names them [default: one of your own]
+    /// An experiment that comes with Allod; --list lists them [default: your own]
     #[arg(long, value_name = "NAME", conflicts_with = "program")]
     pub shipped: Option<String>,
-    /// The number that the program prints as NAME=NUMBER decides, instead of wall time; less is better
+    /// Compare the number that the program prints as NAME=NUMBER instead of wall time; less is better
     /// [default: wall time]
     #[arg(long, value_name = "NAME", requires = "program", conflicts_with = "instructions")]
     result: Option<String>,
-    /// The repository that features: and commit: are built of [default: the one of this folder]
+    /// The repository from which features: and commit: are built [default: that of this folder]
     #[arg(long, value_name = "FOLDER")]
     repository: Option<PathBuf>,
-    /// How a commit is built when it is not Allod's: run by sh in its worktree, where the program then
-    /// is [default: as Allod is]
+    /// The command that builds a commit of another project: run by sh in its worktree, where the
+    /// program is then looked for [default: Allod's own build]
     #[arg(long, value_name = "COMMAND", requires = "program")]
     build: Option<String>,
     /// Where builds are kept [default: ~/.cache/allod/builds]
@@ -65,20 +65,19 @@ impl Setup {
         self.with.clone().unwrap_or_default()
     }
 
-    /// The shipped experiment that was named.
+    /// The shipped experiment that the options name.
     pub fn shipped(&self, pair: bool) -> Result<Option<&'static Shipped>, Failure> {
         let found = self.shipped.as_deref().map(|name| Shipped::find(name, pair)).transpose();
         found.map_err(Failure::usage)
     }
 
-    /// Rows of frames and regions, where the names are of such.
+    /// Rows of frames and regions, if `--only` names such.
     fn rows(&self) -> Result<Vec<Row>, Failure> {
         let options = &self.options;
         match options.only.iter().filter(|name| allod_suites::is_row(name)).count() {
             0 => Ok(Vec::new()),
             n if n < options.only.len() || !self.program.is_empty() => Err(Failure::usage(
-                "rows of frames and regions are measured by themselves, without workloads of the heap or a \
-                 program"
+                "rows of frames and regions are measured alone, without workloads of the heap or a program"
                     .into(),
             )),
             _ => {
@@ -97,14 +96,13 @@ impl Setup {
                 options.share(&heap::workloads(&names)?)
             }
             ([], [], None) => Err(Failure::usage(
-                "what is to be measured? Name a program at the end, or workloads with --only; --list \
-                 lists them"
+                "nothing to measure: name a program at the end, or workloads with --only; --list lists them"
                     .into(),
             )),
             ([], names, _) => options.share(&heap::workloads(names).map_err(Failure::usage)?),
             (program, [], _) => options.share(&program[..1]).map(|_| Vec::new()),
             _ => Err(Failure::usage(
-                "--only names workloads of `allod bench heap`, and a program is named beside".into(),
+                "--only names workloads of `allod bench heap`, but a program is named, too".into(),
             )),
         }
     }
@@ -117,10 +115,10 @@ impl Setup {
         let folder = self.repository.as_deref().unwrap_or(Path::new("."));
         let repository = match git::repository(folder) {
             Err(why) if design.names_commit() => {
-                let takes = "commit: takes a repository (--repository FOLDER)";
-                return Err(Failure::usage(format!("{takes}: {why}")));
+                let needs = "commit: needs a repository (--repository FOLDER)";
+                return Err(Failure::usage(format!("{needs}: {why}")));
             }
-            // Features are built of the sources as they are, wherever they came from.
+            // Features are built from the sources as they are, which need not be a repository.
             found => found.unwrap_or_else(|_| folder.to_owned()),
         };
         let cache = match &self.builds {
@@ -142,7 +140,7 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
     if options.baseline.is_some() {
         let first = &design.points.names[0];
         return Err(Failure::usage(format!(
-            "--baseline: all points are compared with {first}; swap the levels to turn that round"
+            "--baseline: all points are compared with {first}; swap the levels to reverse that"
         )));
     }
     let rows = setup.rows()?;
@@ -192,7 +190,7 @@ pub fn run(setup: &Setup, design: &Design, shipped: Option<&Shipped>) -> Result<
     }
 }
 
-/// The arms of all points, built where they must be.
+/// The arms of all points, built where necessary.
 fn arms(
     setup: &Setup,
     prepared: Vec<Prepared>,
@@ -214,12 +212,12 @@ fn arms(
     Ok((arms, built))
 }
 
-/// Fails where a point was lost: an experiment takes all of them.
+/// Fails if a point was lost: an experiment needs all of them.
 fn whole(report: &Report) -> Result<(), Failure> {
     match report.failures.first() {
         None => Ok(()),
         Some(f) => Err(format!(
-            "{} failed in {}: it {}; effects take every point",
+            "{} failed in {}: it {}; effects need every point",
             f.subject,
             f.workload,
             f.reason.trim_start_matches("it ")

@@ -4,7 +4,8 @@ use allod_lab::program::CannotStart;
 
 /// An exit code for scripts, and a message for people.
 pub struct Failure {
-    /// 2 for wrong usage, 1 for what failed, 126 and 127 for programs that do not start, 130 for Ctrl-C.
+    /// 2 for wrong usage, 1 for other failures, 126 and 127 for programs that do not start, 130 for
+    /// Ctrl-C.
     pub exit_code: u8,
     /// What was wrong and what to do.
     pub message: String,

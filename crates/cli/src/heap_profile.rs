@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(next_help_heading = "Heap profiles")]
 pub struct Args {
-    /// Show who holds the memory in a profile that `allod run --profile` or another program wrote in pprof's format: the
-    /// calls as a tree, or with --html and --svg as pictures [default: none, runs are shown]
+    /// Show which calls hold the memory in a heap profile (pprof's format, as `allod run --profile` writes
+    /// it): as a tree, or as pictures with --html and --svg [default: none, runs are shown]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "store", "scorecard", "markdown", "csv", "json", "into"])]
     profile: Option<PathBuf>,
-    /// Only what has changed since this profile [default: none, all is shown]
+    /// Show only changes since this profile [default: none, all is shown]
     #[arg(long, value_name = "FILE", requires = "profile")]
     base: Option<PathBuf>,
     /// What to show: inuse_space, inuse_objects, alloc_space or alloc_objects [default: the profile's choice, inuse_space]
@@ -22,7 +22,7 @@ pub struct Args {
     /// Write a flame graph (- for standard output) [default: not written]
     #[arg(long, value_name = "FILE", requires = "profile")]
     svg: Option<PathBuf>,
-    /// Leave out of the tree what holds less than this many per cent
+    /// Omit calls that hold less than this many percent from the tree
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, requires = "profile", value_parser = percent)]
     least: f64,
 }
@@ -35,14 +35,11 @@ impl Args {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let least: f64 = text.parse().map_err(|_| "a number from 0 to 100 is expected".to_owned())?;
-    (0.0..=100.0)
-        .contains(&least)
-        .then_some(least)
-        .ok_or("a number from 0 to 100 is expected".into())
+    let least: f64 = text.parse().map_err(|_| "expected a number from 0 to 100".to_owned())?;
+    (0.0..=100.0).contains(&least).then_some(least).ok_or("expected a number from 0 to 100".into())
 }
 
-/// Reads the profile, and writes what was asked for.
+/// Reads the profile and writes the requested forms.
 pub fn run(args: &Args, page: Option<&Path>) -> Result<(), Failure> {
     let Some(file) = &args.profile else { return Ok(()) };
     let stacks = |file: &Path| {

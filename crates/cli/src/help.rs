@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::say;
 use clap::Command;
 
-/// Print this message, the help of a command, or what the settings do
+/// Print this message, the help of a command, or the settings
 #[derive(clap::Args)]
 pub struct Args {
     /// A command, or `settings`
@@ -14,7 +14,7 @@ pub struct Args {
 
 const SETTINGS: &str = include_str!(concat!(env!("OUT_DIR"), "/settings.txt"));
 
-/// Prints the help of a command of `all`, or the settings.
+/// Prints the help of one of the commands, or the settings.
 pub fn run(args: &Args, all: Command) -> Result<(), Failure> {
     if args.topic == ["settings"] {
         return say(SETTINGS);
@@ -28,7 +28,7 @@ fn page(topic: &[String], mut all: Command) -> Result<String, Failure> {
     for name in topic {
         found = found.find_subcommand_mut(name).ok_or_else(|| {
             Failure::usage(format!(
-                "there is no help on '{}'; `allod help` lists the commands, and `allod help settings` the settings",
+                "there is no help for '{}'; `allod help` lists the commands, and `allod help settings` the settings",
                 topic.join(" ")
             ))
         })?;

@@ -8,14 +8,14 @@ use allod_lab::model::Report;
 use allod_lab::store::{Filter, Place, RunId, Store, since};
 use std::path::{Path, PathBuf};
 
-/// The runs that were kept: list, show, remove, merge
+/// List, show, remove and merge stored runs
 ///
-/// Without a word after it, lists the runs, the newest first; the options choose among them.
+/// Without a command, lists the runs, the newest first; the options select among them.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Look into this file [default: allod/runs.sqlite where your data is, by XDG_DATA_HOME]
+    /// The store [default: allod/runs.sqlite in XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE", global = true)]
     store: Option<PathBuf>,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Show a run: where it comes from, and its tables
+    /// Show a run: its provenance and its tables
     Show {
         /// Its number
         run: i64,
@@ -38,9 +38,9 @@ enum Action {
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<i64>,
     },
-    /// Take over the runs of other stores or JSON reports; the shares of one measurement become one run
+    /// Add the runs of other stores or JSON reports; shares of one measurement become one run
     Merge {
-        /// Stores, or files that --json wrote
+        /// Stores, or files written by --json
         #[arg(required = true, value_name = "FILE")]
         others: Vec<PathBuf>,
     },
@@ -64,12 +64,12 @@ struct Wanted {
     /// Runs made while this branch was checked out [default: any]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// Runs since a day (2026-11-22, UTC) or of the last 90m, 12h, 7d, 2w [default: all]
+    /// Runs since a day (2026-11-22, UTC) or within the last 90m, 12h, 7d, 2w [default: all]
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<u64>,
 }
 
-/// Does what is asked and prints.
+/// Runs the command and prints.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let place = args.store.clone().map_or(Place::Own, Place::from_option);
     match &args.action {

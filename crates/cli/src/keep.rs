@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Where runs are kept.
 #[derive(clap::Args)]
 pub struct Keep {
-    /// Keep runs in this file [default: allod/runs.sqlite where your data is, by XDG_DATA_HOME; none: nowhere]
+    /// Keep runs in this file; none: nowhere [default: allod/runs.sqlite in XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// Do not keep this run: the same as --store none
@@ -27,10 +27,10 @@ impl Keep {
     }
 }
 
-/// Opens the store before anything is measured. What somebody asked for must work; that the user's own
-/// place cannot be written to is said, and the run is not kept.
+/// Opens the store before anything is measured. A store named by the user must work; if the default
+/// one cannot be written, a message says so and the run is not kept.
 pub fn open_before(place: &Place) -> Result<Option<Store>, Failure> {
-    // A child is measured: its parent keeps what it says.
+    // A child is being measured: its parent keeps the results.
     if *place == Place::None || child_of().is_some() {
         return Ok(None);
     }
@@ -48,12 +48,12 @@ pub fn open_before(place: &Place) -> Result<Option<Store>, Failure> {
     }
 }
 
-/// The store that exists, to look into.
+/// The existing store, to read.
 pub fn open_to_read(place: &Place) -> Result<Store, Failure> {
     Store::open_to_read(&file(place)?).map_err(Failure::usage)
 }
 
-/// The store that exists, to change it.
+/// The existing store, to change.
 pub fn open_to_change(place: &Place) -> Result<Store, Failure> {
     open_to_read(place)?;
     Store::open(&file(place)?).map_err(Failure::usage)

@@ -33,7 +33,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "allod", version, about = "A memory system: run programs on it, measure it")]
+#[command(name = "allod", version, about = "A memory system: run programs on it and measure it")]
 #[command(disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
     ended(done.map(|()| 0))
 }
 
-/// The exit code, after words about a failure.
+/// The exit code; says why a command failed.
 fn ended(done: Result<u8, failure::Failure>) -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),

@@ -4,19 +4,19 @@ use crate::experiment::{self, Setup};
 use crate::failure::Failure;
 use allod_lab::experiment::{Design, Factor};
 
-/// Measure every combination of two to six factors: what each does, and what they do together
+/// Measure every combination of two to six factors: what each does alone, and all together
 ///
-/// A factor is off or on, and both are levels: NAME=VALUE (a setting of Allod, or any variable), allocator:NAME,
-/// preload:FILE, program:FILE, argument:TEXT, features:NAME,NAME (cargo's), commit:NAME, or nothing. All
-/// points run in turn, round after round; main effects, interactions and the sum of the gains follow.
-/// What runs is a program, the workloads of `allod bench heap` that --only names, or rows of frames and
-/// regions, such as --only frame/single-64.
+/// A factor is off or on, and both are levels: NAME=VALUE (a setting of Allod, or any variable),
+/// allocator:NAME, preload:FILE, program:FILE, argument:TEXT, features:NAME,NAME (cargo's), commit:NAME, or
+/// nothing. All points run in turn, round after round; the tables show main effects, interactions and the sum
+/// of the gains. The points run a program, the workloads of `allod bench heap` named by --only, or rows of
+/// frames and regions, such as --only frame/single-64.
 ///
 /// allod matrix --factor 'huge=ALLOD_HUGEPAGES=0|ALLOD_HUGEPAGES=2'
 ///              --factor 'helper=ALLOD_BACKGROUND=0|ALLOD_BACKGROUND=1' --only burst-idle,lifo
 #[derive(clap::Args)]
 pub struct Args {
-    /// A factor and its two levels (two to six times) [default: none: they are needed, but for --shipped]
+    /// A factor and its two levels (two to six times) [default: none; required without --shipped]
     #[arg(long = "factor", value_name = "NAME=OFF|ON", value_parser = Factor::parse)]
     #[arg(required_unless_present_any = ["list", "shipped"], conflicts_with = "shipped")]
     factors: Vec<Factor>,

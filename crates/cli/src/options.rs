@@ -11,24 +11,24 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const AGAINST: &str = "\
-Fail when something became worse since an earlier run: the number of a run of the store, a branch (the \
-newest run at its commit), or a report that --json wrote. Exit code 1: worse by more than --threshold. \
-3: it can neither be shown nor ruled out [default: no gate]";
+Fail if something became worse since an earlier run: a run's number in the store, a branch (the newest \
+run at its commit), or a report written by --json. Exit code 1: worse by more than --threshold; 3: \
+undecided [default: no gate]";
 
 /// What to measure, how long, against what, and where the results go.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Rounds that count, after a warm-up; each measures everything once [default: 10, or 6 with --quick]
+    /// Rounds to measure, after a warm-up; each measures everything once [default: 10, or 6 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub runs: Option<u32>,
-    /// As many rounds as it takes to know every ratio to ± this, in percent [default: --runs rounds]
+    /// Measure until every ratio is known to ± this, in percent [default: --runs rounds]
     #[arg(long, value_name = "PERCENT", value_parser = above_0, conflicts_with = "runs")]
     pub precision: Option<f64>,
     /// The most rounds that --precision may take [default: 100]
     #[arg(long, value_name = "N", requires = "precision")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub max_runs: Option<u32>,
-    /// Stop after this time with what there is: 90s, 5m, 1h [default: no limit]
+    /// Stop after this time with the results so far: 90s, 5m, 1h [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub max_time: Option<Duration>,
     /// Count instructions with callgrind instead of time: exact on any machine, but slow
@@ -45,11 +45,11 @@ pub struct Options {
     /// for regions, bumpalo for frames, chez for Scheme]
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub baseline: Option<String>,
-    /// The smallest difference that counts for a verdict, in percent
+    /// The smallest difference that matters for a verdict, in percent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub threshold: f64,
-    /// Another allocator: a library that serves malloc when preloaded (repeatable) [default: none beyond those
-    /// that --list shows]
+    /// Another allocator: a library that serves malloc when preloaded (repeatable) [default: those that
+    /// --list shows]
     #[arg(long = "peer", value_name = "NAME=PATH", value_parser = parse_peer)]
     pub peers: Vec<Candidate>,
     /// Write the results and every single observation to a file as JSON [default: not written]
@@ -64,20 +64,20 @@ pub struct Options {
     /// [default: all of them]
     #[arg(long, value_name = "NUMBER/SHARES")]
     pub shard: Option<Shard>,
-    /// Fail when something became worse since a run, the newest run of a branch's commit, or a report
+    /// Fail if something became worse since a run, the newest run at a branch's commit, or a report
     /// [default: no gate]
     #[arg(long, value_name = "RUN|BRANCH|FILE.json", long_help = AGAINST)]
     pub against: Option<String>,
     /// Less work and fewer rounds, for a first look
     #[arg(long)]
     pub quick: bool,
-    /// Draw the order of the subjects as another run did, which named this number [default: drawn]
+    /// Use the same random order as the run that printed this number [default: random]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
 }
 
 impl Options {
-    /// What is asked of the measurement; `rounds` where nothing was said of them.
+    /// The terms of the measurement, with `rounds` as the default number of rounds.
     pub fn terms(&self, rounds: usize) -> Terms {
         Terms {
             rule: self.rule(rounds),
@@ -87,7 +87,7 @@ impl Options {
         }
     }
 
-    /// When enough is measured; the fewest rounds that can decide with `--quick`.
+    /// When to stop measuring; with `--quick`, after the fewest rounds that can decide.
     fn rule(&self, rounds: usize) -> Rule {
         let default = if self.quick { FEWEST } else { rounds };
         let rule = match self.precision {
@@ -97,14 +97,14 @@ impl Options {
         Rule { max_time: self.max_time, ..rule }
     }
 
-    /// The workloads that are to be measured of these: all, or a share.
+    /// The workloads to measure: all of these, or a share.
     pub fn share<T: Clone>(&self, workloads: &[T]) -> Result<Vec<T>, Failure> {
         let Some(shard) = self.shard else { return Ok(workloads.to_vec()) };
         let share = shard.of(workloads);
         match share.is_empty() {
             false => Ok(share),
             true => Err(Failure::usage(format!(
-                "--shard {shard}: there is nothing left to measure, since whole workloads are shared out: \
+                "--shard {shard}: there is nothing to measure, since workloads are not split: \
                  {} among {}",
                 counted(workloads.len(), "workload"),
                 counted(shard.shares as usize, "share")
@@ -112,23 +112,22 @@ impl Options {
         }
     }
 
-    /// Refuses `--instructions` where nothing is counted.
+    /// Refuses `--instructions` in commands that cannot count.
     pub fn without_instructions(&self) -> Result<(), Failure> {
         match self.instructions {
             false => Ok(()),
             true => Err(Failure::usage(
-                "--instructions: `allod compare`, `bench`, `ab` and `matrix` have it".into(),
+                "--instructions works with `allod compare`, `bench`, `ab` and `matrix`".into(),
             )),
         }
     }
 
-    /// Refuses `--peer` where subjects are no libraries to preload.
+    /// Refuses `--peer` where subjects are not preloaded libraries.
     pub fn without_peers(&self) -> Result<(), Failure> {
         match self.peers.first() {
             None => Ok(()),
             Some(peer) => Err(Failure::usage(format!(
-                "--peer {}: the subjects of this suite are linked into the command; a library to preload \
-                 can be measured by `allod compare` and `allod bench heap`",
+                "--peer {}: the subjects of this suite are linked into the command; `allod compare` and `allod bench heap` measure preloaded libraries",
                 peer.name
             ))),
         }
@@ -138,7 +137,7 @@ impl Options {
 /// A name in a list that people may have written with spaces.
 fn name(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("there is a name missing".into()),
+        "" => Err("a name is missing".into()),
         name => Ok(name.into()),
     }
 }
@@ -147,13 +146,13 @@ fn name(text: &str) -> Result<String, String> {
 fn percent(text: &str) -> Result<f64, String> {
     match text.strip_suffix('%').unwrap_or(text).trim_end().parse::<f64>() {
         Ok(p) if (0.0..100.0).contains(&p) => Ok(p / 100.0),
-        _ => Err("a number from 0 to 100 is wanted, such as 1 for ±1 %".into()),
+        _ => Err("expected a number from 0 to 100, such as 1 for ±1 %".into()),
     }
 }
 
 fn above_0(text: &str) -> Result<f64, String> {
     percent(text).and_then(|p| match p {
-        0.0 => Err("a number above 0 is wanted: no measurement is exact".into()),
+        0.0 => Err("expected a number above 0: no measurement is exact".into()),
         p => Ok(p),
     })
 }
@@ -168,7 +167,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     };
     match number.parse::<f64>() {
         Ok(n) if n > 0.0 && n * unit < 1e9 => Ok(Duration::from_secs_f64(n * unit)),
-        _ => Err("a time is wanted, such as 90s, 5m or 1h".into()),
+        _ => Err("expected a time, such as 90s, 5m or 1h".into()),
     }
 }
 

@@ -16,7 +16,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Prints to standard output; a reader that has gone away is no failure.
+/// Prints to standard output; a closed pipe is not a failure.
 pub fn say(text: &str) -> Result<(), Failure> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => {
@@ -56,8 +56,8 @@ pub fn legend_of<'a>(names: impl Iterator<Item = (&'a str, &'a str)> + Clone) ->
     names.map(|(name, origin)| format!("  {name:width$}  {origin}\n")).collect()
 }
 
-/// Everything that results go to beside standard output, opened before anything is measured: who waits an
-/// hour for results should not learn then that they cannot be written.
+/// The other destinations of results, opened before anything is measured: nobody should wait an hour to
+/// learn that the results cannot be written.
 pub struct Output {
     json: Target,
     html: Target,
@@ -68,7 +68,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens what the options name; `--against` finds an earlier run of what is sought.
+    /// Opens the files that the options name; `--against` finds an earlier run of the same kind.
     pub fn open(options: &Options, sought: &Sought) -> Result<Self, Failure> {
         let place = options.keep.place();
         let against = options.against.as_ref().map(|text| {
@@ -79,7 +79,7 @@ impl Output {
         let json = Target::open("--json", options.json.as_deref())?;
         let html = Target::open("--html", options.html.as_deref())?;
         let store = keep::open_before(&place)?;
-        // The commit that is measured is the one from which the measurement began.
+        // The measured commit is the one at the beginning of the measurement.
         Tree::here();
         let (shard, threshold) = (options.shard, options.threshold);
         Ok(Self { json, html, store, shard, against, threshold })
@@ -92,12 +92,12 @@ struct Target(Option<Opened>);
 struct Opened {
     path: PathBuf,
     file: File,
-    /// Whether it holds nothing that anybody wrote.
+    /// Whether nobody has written to it.
     empty: bool,
 }
 
 impl Target {
-    /// Opens the file, if there is to be one. What is in it stays until there is something new.
+    /// Opens the file, if there is one. Its contents stay until there are new ones.
     fn open(option: &str, path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self(None)) };
         let new = OpenOptions::new().write(true).create_new(true).open(path);
@@ -115,11 +115,12 @@ impl Target {
     fn write(mut self, text: impl FnOnce() -> String) -> Result<(), Failure> {
         let Some(opened) = &mut self.0 else { return Ok(()) };
         opened.empty = false;
-        // What is no plain file, such as a terminal, has no length.
+        // Fails for files without a length, such as terminals.
         let _ = opened.file.set_len(0);
         let written = opened.file.write_all(text().as_bytes());
         let path = opened.path.display();
-        Ok(written.map_err(|e| format!("cannot write {path}: {e}; the tables above are whole"))?)
+        Ok(written
+            .map_err(|e| format!("cannot write {path}: {e}; the tables above are complete"))?)
     }
 }
 
@@ -131,12 +132,12 @@ impl Drop for Target {
     }
 }
 
-/// Prints the tables and what one must know about them, then writes the file and keeps the run. What
-/// cannot be written is said at the end and costs nothing else. A measurement that was stopped ends
-/// the command with 130, as a signal would; one in which a subject failed, with 1.
+/// Prints the tables with their notes, then writes the files and keeps the run. What cannot be
+/// written is reported at the end and affects nothing else. A stopped measurement exits with 130, as
+/// after a signal; one in which a subject failed, with 1.
 pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failure> {
     if report.provenance.stopped && report.results.is_empty() {
-        return Err(stopped("stopped before the first round was over; there is nothing to show"));
+        return Err(stopped("stopped before the end of the first round; there are no results"));
     }
     let mut report = report.clone();
     report.provenance.shard = output.shard;
@@ -161,7 +162,7 @@ pub fn finish(report: &Report, tables: &str, output: Output) -> Result<(), Failu
     }
 }
 
-/// Fails where a subject did.
+/// Fails if a subject did.
 fn lost(report: &Report) -> Result<(), Failure> {
     match report.failures.len() {
         0 => Ok(()),
@@ -170,7 +171,7 @@ fn lost(report: &Report) -> Result<(), Failure> {
     }
 }
 
-/// Says what became worse since an earlier run.
+/// Prints the gate, and fails unless it is fine.
 fn conclude(gate: &Gate) -> Result<(), Failure> {
     say(&format!("\n{}", gate::page(gate)))?;
     let exit_code = match gate.finding {
@@ -180,17 +181,17 @@ fn conclude(gate: &Gate) -> Result<(), Failure> {
     };
     let message = match exit_code {
         1 => format!("worse than {}", gate.against),
-        _ => format!("whether this is worse than {} is not decided", gate.against),
+        _ => format!("undecided whether this is worse than {}", gate.against),
     };
     Err(Failure { exit_code, message })
 }
 
-/// Keeps a run, and says under which number.
+/// Keeps a run, and prints its number.
 fn keep(report: &Report, store: Option<Store>) -> Result<(), Failure> {
     let Some(mut store) = store else { return Ok(()) };
     let run = store
         .save(report)
-        .map_err(|why| format!("this run is not kept: {why}; the tables above are whole"))?;
+        .map_err(|why| format!("this run is not kept: {why}; the tables above are complete"))?;
     say(&format!("Kept as run {run}: `allod history show {run}`.\n"))
 }
 

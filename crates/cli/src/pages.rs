@@ -1,4 +1,4 @@
-//! `allod completions` and `allod man`: made from the definitions of the arguments.
+//! `allod completions` and `allod man`: generated from the argument definitions.
 
 use crate::failure::Failure;
 use crate::output::say;
@@ -6,7 +6,7 @@ use clap::Command;
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// Print what a shell needs to complete the command's words
+/// Print a shell's completions for this command
 ///
 /// For bash, for instance: allod completions bash > ~/.local/share/bash-completion/completions/allod
 #[derive(clap::Args)]
@@ -15,7 +15,7 @@ pub struct Completions {
     shell: Shell,
 }
 
-/// Print the manual page of the command, or write one for each of its words
+/// Print the manual page, or write one for each command
 #[derive(clap::Args)]
 pub struct Man {
     /// Where to write them: an existing folder, such as ~/.local/share/man/man1

@@ -1,4 +1,4 @@
-//! What a user sees while something is measured.
+//! The progress bar during a measurement.
 
 use crate::failure::Failure;
 use allod_lab::Step;
@@ -10,9 +10,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar that has not begun. From here on Ctrl-C stops the measurement and keeps what there is.
+    /// An empty bar. From here on Ctrl-C stops the measurement and keeps its results.
     pub fn begin() -> Result<Self, Failure> {
-        // A child is measured: it gets no thread that waits for signals.
+        // A child is being measured: it gets no thread that waits for signals.
         if child_of().is_none() {
             interrupt::install()?;
         }

@@ -10,17 +10,17 @@ use std::path::PathBuf;
 
 /// Record every call to malloc that a program makes
 ///
-/// The program runs as it would, some tens of nanoseconds later per call, and leaves a trace in FILE: `allod
-/// trace FILE` says what is in it, `allod replay FILE` runs it on every allocator. A program that is
-/// killed leaves what it did until then. Where the program becomes another one (exec), the trace is the last
-/// one's. The exit code is the program's; 127 says that there is no such program, 126 that
-/// it cannot be executed.
+/// The program runs as usual, with each call some tens of nanoseconds slower, and leaves a trace in FILE:
+/// `allod trace FILE` summarises it, `allod replay FILE` runs it on every allocator. A program that is
+/// killed leaves a trace of everything up to then. If the program calls exec, the trace is the last
+/// program's. The command exits with the program's exit code, with 127 if there is no such program, and with
+/// 126 if it cannot be executed.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where the trace goes; a file that is there is replaced
+    /// Where to write the trace; an existing file is replaced
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Record the program's children, too, each to FILE.NUMBER by its process's number
+    /// Record the program's children, too, each to FILE.PID
     #[arg(long)]
     children: bool,
     /// The program and its arguments
@@ -48,8 +48,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Err(become_it(command, &path))
 }
 
-/// Says early that the trace could not be written; the recorder opens the file by its whole path,
-/// wherever the program goes.
+/// Fails early if the trace cannot be written. The recorder opens the file by its absolute path,
+/// whatever folder the program changes to.
 fn create(output: &PathBuf) -> Result<PathBuf, Failure> {
     let cannot = |e| cannot_write("--output", output, &e);
     File::create(output).map_err(cannot)?;

@@ -14,17 +14,17 @@ use std::path::PathBuf;
 /// Run traces on every allocator found, and compare time and memory
 ///
 /// Each trace becomes a workload: the same calls with the same sizes on the same threads, freed by the
-/// thread that freed them. A call waits for another thread only where it needs a block that is not
-/// there yet. The null subject shows what the replay itself costs. The baseline is the system's malloc
-/// unless another is named. --list lists the allocators.
+/// thread that freed them. A call waits for another thread only if it needs a block that is not
+/// allocated yet. The null subject shows what the replay itself costs. The baseline is the system's
+/// malloc unless another is named. --list lists the allocators.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     options: Options,
-    /// Write every block whole and read it back before it is freed; slower
+    /// Fill every block and read it back before it is freed; slower
     #[arg(long)]
     verify: bool,
-    /// Files that `allod record` wrote
+    /// Files written by `allod record`
     #[arg(required_unless_present = "list", value_name = "FILE")]
     traces: Vec<PathBuf>,
 }

@@ -8,19 +8,19 @@ use allod_lab::report::{self, Given, Part, html, observations, readme};
 use allod_lab::store::{Place, RunId};
 use std::path::{Path, PathBuf};
 
-/// Make tables, pages and scorecards of what was measured before
+/// Make tables, pages and scorecards from earlier measurements
 ///
-/// Without options the tables are printed as when they were measured. Of several files a page also shows how each row
-/// changed from one to the next.
+/// Without options the tables are printed as when they were measured. With several runs, a page also shows
+/// how each row changed from one to the next.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Numbers of runs that were kept (`allod history`), or files that --json wrote; the oldest first
+    /// Numbers of stored runs (`allod history`), or files written by --json; the oldest first
     #[arg(required_unless_present = "profile", value_name = "RUN|FILE")]
     runs: Vec<PathBuf>,
-    /// Where runs are kept [default: allod/runs.sqlite where your data is, by XDG_DATA_HOME]
+    /// The store [default: allod/runs.sqlite in XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Only the scorecard: every subject as a share of the reference, milestones, where most is lost
+    /// Only the scorecard: every subject as a share of the reference, milestones, largest losses
     #[arg(long)]
     scorecard: bool,
     /// Write one page with charts that needs no network (- for standard output) [default: not written]
@@ -32,18 +32,18 @@ pub struct Args {
     /// Write every observation, one per line (- for standard output) [default: not written]
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Print JSON: the report itself, several as a list; the scorecards with --scorecard
+    /// Print JSON: the report itself, a list for several, or the scorecards with --scorecard
     #[arg(long)]
     json: bool,
-    /// Put tables into a Markdown page, between the lines <!-- SUITE table --> and <!-- end of SUITE
-    /// table --> [default: into none]
+    /// Replace the tables in a Markdown page, between the lines <!-- SUITE table --> and <!-- end of
+    /// SUITE table --> [default: none]
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
     #[command(flatten)]
     profile: heap_profile::Args,
 }
 
-/// Reads, and writes what was asked for.
+/// Reads the runs and writes the requested forms.
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.profile.is_asked_for() {
         return heap_profile::run(&args.profile, args.html.as_deref());

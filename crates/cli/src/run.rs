@@ -12,11 +12,12 @@ use std::time::Duration;
 
 /// Run a program on Allod
 ///
-/// The program is started with liballod.so preloaded, and so are the programs it starts. Its exit
-/// code is the command's; 127 says that there is no such program, 126 that it cannot be executed.
+/// The program, and every program that it starts, runs with liballod.so preloaded. The command
+/// exits with the program's exit code, with 127 if there is no such program, and with 126 if it
+/// cannot be executed.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Report what the heap did when the program ends; with =children, when its children end, too [default: no
+    /// Print the heap's report when the program ends; with =children, also when its children end [default: no
     /// report]
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "program", conflicts_with = "top")]
@@ -24,20 +25,20 @@ pub struct Args {
     /// Run it on the hardened heap, which stops misuse of memory (docs/security.md)
     #[arg(long)]
     hardened: bool,
-    /// Show its memory on the terminal while it runs; what it prints comes afterwards
+    /// Show its memory on the terminal while it runs; its output is shown afterwards
     #[arg(long)]
     top: bool,
     /// With --top: how often the view is redrawn, 100ms to 10s
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = refresh)]
     #[arg(requires = "top")]
     every: Duration,
-    /// Put this share of its blocks on pages of their own, and report wrong accesses to them [default: none; 1/5000
-    /// without a share]
+    /// Put this share of its blocks on pages of their own, and report invalid accesses to them [default:
+    /// none; 1/5000 without a share]
     #[arg(long, value_name = "1/N", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "1/5000", value_parser = share)]
     guard: Option<String>,
-    /// Write its heap profile into this file when it ends; FILE,every=1MiB changes how often a sample is taken
-    /// [default: none; one sample in 512KiB]
+    /// Write its heap profile to this file when it ends; FILE,every=1MiB changes how often a sample is taken
+    /// [default: none; one sample per 512KiB]
     #[arg(long, value_name = "FILE")]
     profile: Option<OsString>,
     /// The program and its arguments
@@ -64,7 +65,7 @@ fn share(text: &str) -> Result<String, String> {
     }
 }
 
-/// Becomes the program, or shows it; returns an exit code in the second case only.
+/// Becomes the program, or runs it under the view; only the second case returns an exit code.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let library = if args.hardened { files::hardened()? } else { files::liballod()? };
     process::preloadable(&library)?;
@@ -94,7 +95,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     Err(become_it(command, &path))
 }
 
-/// The program at `path`, with a library in front of all that is preloaded already.
+/// The program at `path`, with a library preloaded before all others.
 pub fn preloaded(library: PathBuf, path: &Path, words: &[OsString]) -> Command {
     let mut preload = library.into_os_string();
     if let Some(old) = std::env::var_os("LD_PRELOAD").filter(|old| !old.is_empty()) {

@@ -12,8 +12,8 @@ use std::process::Command;
 
 /// Compile a Scheme program and run it
 ///
-/// Programs are R7RS-small Scheme, compiled as a whole to C and by a C compiler, kept in the user's cache by
-/// their content. docs/scheme.md says what is supported.
+/// Programs are R7RS-small Scheme, compiled as a whole to C, then by a C compiler, and cached by their
+/// contents. docs/scheme.md says what is supported.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_precedence_over_arg = true)]
 pub struct Args {
@@ -21,7 +21,7 @@ pub struct Args {
     action: Option<Action>,
     #[command(flatten)]
     how: How,
-    /// At its end tell how much the program made, what was moved, and the longest pause
+    /// Print at the end how much the program allocated, how much was moved, and the longest pause
     #[arg(long)]
     stats: bool,
     /// The program and its arguments
@@ -35,9 +35,9 @@ enum Action {
     Explain(Explain),
 }
 
-/// Print a Scheme program with what the compiler found out about it
+/// Print a Scheme program with what the compiler knows about it
 ///
-/// Under its lines stand the types of procedures, what is made there, and which numbers are never boxed.
+/// The types of procedures, allocations, and numbers that are never boxed are shown under its lines.
 #[derive(clap::Args)]
 struct Explain {
     /// The program
@@ -68,13 +68,13 @@ struct How {
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
     /// For testing the compiler: warnings of the C compiler are errors, undefined behaviour ends the
-    /// program, every safe point moves all that is alive, inferred types are checked
+    /// program, every safe point moves all live data, inferred types are checked
     #[arg(long)]
     checked: bool,
-    /// Print what a pass gives and stop [default: none]
+    /// Print the output of a pass and stop [default: none]
     #[arg(long, value_name = "PASS", value_parser = PossibleValuesParser::new(PASSES))]
     dump: Option<String>,
-    /// Leave a pass out that only makes programs faster [default: none]
+    /// Leave out a pass that only makes programs faster [default: none]
     #[arg(long, value_name = "PASS", value_parser = PossibleValuesParser::new(OPTIONAL))]
     disable: Vec<String>,
 }

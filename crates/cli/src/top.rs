@@ -10,9 +10,9 @@ use std::time::Duration;
 
 /// Watch the memory of a process that runs on Allod
 ///
-/// Shows live memory by layer, band and thread, what is taken and given back in a second, and page
-/// faults, on a terminal of any size. The process needs no preparation while it holds 16 MiB or more; a
-/// smaller one is started with ALLOD_LIVE=1, as `allod run --top` does.
+/// Shows live memory by layer, band and thread, what is taken and given back per second, and page
+/// faults, on a terminal of any size. A process that holds 16 MiB or more needs no preparation; a
+/// smaller one must be started with ALLOD_LIVE=1, as `allod run --top` does.
 ///
 /// Keys: q quits, space pauses, up and down move through the heaps.
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ pub struct Args {
     /// The number of the process
     #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     process: u32,
-    /// Print one snapshot and end, as text or as JSON [default: the view]
+    /// Print one snapshot and exit, as text or as JSON [default: the view]
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "text")]
     once: Option<Form>,
@@ -47,7 +47,7 @@ pub fn refresh(text: &str) -> Result<Duration, String> {
     let allowed = Duration::from_millis(100)..=Duration::from_secs(10);
     every
         .filter(|every| allowed.contains(every))
-        .ok_or_else(|| "a time from 100ms to 10s is wanted".into())
+        .ok_or_else(|| "expected a time from 100ms to 10s".into())
 }
 
 /// Shows the process.
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Runs a program under the view; the exit code is the program's, as a shell would give it.
+/// Runs a program under the view; returns its exit code, as a shell would.
 pub fn run_program(mut command: Command, every: Duration) -> Result<u8, Failure> {
     command.env("ALLOD_LIVE", "1");
     let status = allod_top::run(command, every)?;

@@ -7,10 +7,10 @@ use allod_trace::census::Census;
 use allod_trace::merge::Trace;
 use std::path::{Path, PathBuf};
 
-/// Say what is in a trace: sizes, lifetimes, who frees whose blocks, the peak
+/// Summarise a trace: sizes, lifetimes, which threads free whose blocks, the peak
 #[derive(clap::Args)]
 pub struct Args {
-    /// A file that `allod record` wrote
+    /// A file written by `allod record`
     #[arg(value_name = "FILE")]
     trace: PathBuf,
     /// Write the numbers to a file as JSON [default: not written]

@@ -296,7 +296,7 @@ fn damaged_and_foreign_files_are_refused_with_words() {
     for (file, words) in [
         (damaged.as_path(), "damaged at offset"),
         (&cut, "the block is cut off"),
-        (Path::new("tests/traces.rs"), "this is no allocation trace"),
+        (Path::new("tests/traces.rs"), "this is not an allocation trace"),
         (Path::new("/no/such/file"), "No such file"),
     ] {
         let output = allod().arg("trace").arg(file).output().unwrap();
@@ -368,7 +368,7 @@ fn replay_prints_tables_and_writes_json() {
     let output = command.arg(&json).arg(&recorded.trace).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for words in ["nanoseconds a call", "Peak memory", "Memory over time, trace", "null"] {
+    for words in ["nanoseconds per call", "Peak memory", "Memory over time, trace", "null"] {
         assert!(text.contains(words), "{words} in {text}");
     }
     let report: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
@@ -402,7 +402,7 @@ fn replaying_what_is_no_trace_is_refused_with_words() {
     for (arguments, code, words) in [
         (&["replay"][..], 2, "FILE"),
         (&["replay", "/no/such.trace"], 1, "/no/such.trace"),
-        (&["replay", "tests/traces.rs"], 1, "this is no allocation trace"),
+        (&["replay", "tests/traces.rs"], 1, "this is not an allocation trace"),
     ] {
         let output = allod().args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(code));

@@ -1,9 +1,9 @@
 //! Frames in bevy's schedule, and an arena as a system parameter, for bevy 0.20.
 //!
-//! [`FramePlugin`] makes each turn of the main schedule one frame: systems on any thread allocate
-//! from [`FrameArena`], each thread from an arena of its own, and after `Last` all of it goes at
-//! once. What a system allocates lives as long as the system runs, by its lifetime; what later
-//! systems of the same frame should see is put into it by [`FrameArena::share`].
+//! [`FramePlugin`] makes each run of the main schedule one frame: systems on any thread allocate
+//! from [`FrameArena`], each thread from its own arena, and after `Last` everything is freed at
+//! once. What a system allocates lives as long as the system runs, by its lifetime;
+//! [`FrameArena::share`] makes values available to later systems of the same frame.
 //!
 //! ```
 //! use allod_frame_bevy::{FrameArena, FramePlugin, InFrame};
@@ -34,8 +34,8 @@
 //! ```
 //!
 //! **Why it is sound.** [`Frames`] is an ordinary resource that [`FrameArena`] reads, as `Res` does,
-//! and the frame's end writes, as `ResMut` does. So bevy itself keeps the end away from systems that
-//! use the arena, and values borrow the resource.
+//! and the frame's end writes, as `ResMut` does. So bevy itself never runs the end concurrently with
+//! systems that use the arena, and values borrow the resource.
 
 use allod_frame::{Entered, Frame, Open, Team};
 use bevy_app::{App, Last, MainScheduleOrder, Plugin};
@@ -66,7 +66,7 @@ impl Plugin for FramePlugin {
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FrameEnd;
 
-/// Ends the frame. [`FramePlugin`] runs it; add it to a schedule of your own where bevy's main
+/// Ends the frame. [`FramePlugin`] runs it; add it to your own schedule if bevy's main
 /// schedule is not used.
 pub fn end_frame(mut frames: ResMut<Frames>) {
     frames.end();
@@ -76,7 +76,7 @@ pub fn end_frame(mut frames: ResMut<Frames>) {
 #[derive(Resource)]
 pub struct Frames {
     team: Team,
-    /// The number of the open frame, different in all worlds.
+    /// The number of the open frame, unique across worlds.
     number: u64,
 }
 
@@ -123,9 +123,9 @@ impl fmt::Debug for Frames {
 
 /// A system parameter: the frame of the thread that runs the system.
 ///
-/// Dereferences to [`Frame`], so `frame.alloc(...)`, `frame.batch(...)` and
-/// `Vec::new_in(&*frame)` work; what they give lives as long as the system runs. Systems that use it
-/// run in parallel. The cost is that of [`Team::enter`] a system and thread, about 3 ns.
+/// Dereferences to [`Frame`], so `frame.alloc(...)`, `frame.batch(...)` and `Vec::new_in(&*frame)`
+/// work; what they return lives as long as the system runs. Systems that use it run in parallel. The
+/// cost is one [`Team::enter`] per system and thread, about 3 ns.
 ///
 /// # Panics
 /// The system is refused, as for a missing `Res`, when [`FramePlugin`] was not added.
@@ -148,7 +148,7 @@ impl<'w> FrameArena<'w> {
     /// Makes a value that later systems of the same frame can [`get`](FrameArena::get), by a handle
     /// that resources, components and messages may hold.
     ///
-    /// The value must not refer to other values of the frame, nor lie in the world around the closure.
+    /// The value must not refer to other values of the frame, nor to the surroundings of the closure.
     ///
     /// # Panics
     /// When memory is out.
@@ -163,8 +163,8 @@ impl<'w> FrameArena<'w> {
         InFrame { value: NonNull::from(make(frame)), number: self.number }
     }
 
-    /// A value that was shared in this frame, by any system on any thread; none when its frame has
-    /// ended or it is of another world.
+    /// A value that was shared in this frame, by any system on any thread; `None` if its frame has
+    /// ended or it belongs to another world.
     #[inline]
     #[must_use]
     pub fn get<T: ?Sized + Sync + 'static>(&self, shared: InFrame<T>) -> Option<&'w T> {
@@ -176,8 +176,8 @@ impl<'w> FrameArena<'w> {
         Some(unsafe { shared.value.as_ref() })
     }
 
-    /// Runs `work` in a scope: what it allocates goes when it returns, and may refer to the world
-    /// around, to a query's data for instance.
+    /// Runs `work` in a scope: what it allocates is freed when it returns, and may refer to the
+    /// surroundings, such as a query's data.
     ///
     /// ```
     /// # use allod_frame_bevy::FrameArena;
@@ -246,8 +246,8 @@ unsafe impl ReadOnlySystemParam for FrameArena<'_> {}
 
 /// A value in the frame, for systems that run later in the same frame. See [`FrameArena::share`].
 ///
-/// 16 bytes, or 24 for slices and strings; copied freely. It does not keep the value: when the frame
-/// has ended, [`FrameArena::get`] gives none.
+/// 16 bytes, or 24 for slices and strings; copied freely. It does not keep the value: after the
+/// frame has ended, [`FrameArena::get`] returns `None`.
 pub struct InFrame<T: ?Sized + 'static> {
     value: NonNull<T>,
     number: u64,

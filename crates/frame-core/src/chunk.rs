@@ -2,7 +2,8 @@
 //!
 //! A chunk's header is its last 64 bytes, and a frame's limit is the header's address. Chunks grow
 //! geometrically (each twice the one before, up to 64 MiB), so a frame of `n` bytes takes the slow
-//! path about log2(n) times, and touches the system only while the arena is larger than ever.
+//! path about log2(n) times, and involves the system only while the arena is growing beyond its
+//! previous maximum.
 
 use crate::shadow;
 use allod_heap::span::{self, Kind};
@@ -24,7 +25,8 @@ pub struct Chunk {
     next: *mut Chunk,
     start: *mut u8,
     bytes: usize,
-    /// The chunk is memory of the arena's owner, not a span; only an arena's first chunk may be.
+    /// The chunk is memory of the arena's owner, not a span; only possible for an arena's first
+    /// chunk.
     lent: bool,
 }
 
@@ -41,7 +43,7 @@ pub fn empty() -> *mut u8 {
     (&raw const EMPTY).cast_mut().cast()
 }
 
-/// What an arena keeps between frames. `cursor` and `limit` come first: C code reads them.
+/// An arena's state between frames. `cursor` and `limit` come first: C code reads them.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Core {
@@ -49,7 +51,7 @@ pub struct Core {
     pub cursor: *mut u8,
     /// The limit of a new frame.
     pub limit: *mut u8,
-    /// The arena that serves frames begun on the same thread while this one's frame is open.
+    /// The arena for frames begun on the same thread while this one's frame is open.
     pub inner: *mut Core,
     first: *mut Chunk,
     last: *mut Chunk,
@@ -59,11 +61,11 @@ pub struct Core {
     pub frames: u64,
     /// Drops registered.
     pub drops: u64,
-    /// Unique among all arenas, also those that were at this address before.
+    /// Unique among all arenas, including earlier ones at this address.
     pub number: u64,
 }
 
-/// What the slow path found: a block, and the frame's new cursor and limit.
+/// The result of the slow path: a block, and the frame's new cursor and limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Grown {
     /// The new block.
@@ -108,7 +110,7 @@ impl Core {
         }
     }
 
-    /// Gives all chunks back; one that was lent stays.
+    /// Gives all chunks back, except a lent one.
     ///
     /// # Safety
     /// No frame of the arena is open, and nothing in its chunks is used.
@@ -135,7 +137,7 @@ impl Core {
         }
     }
 
-    /// Makes memory of the caller's the first chunk.
+    /// Makes the caller's memory the first chunk.
     ///
     /// # Safety
     /// The arena has no chunks. The memory is aligned to [`CHUNK_ALIGN`], its size is a multiple of

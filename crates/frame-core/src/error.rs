@@ -1,4 +1,4 @@
-//! The error for memory that is out.
+//! The error when memory is out.
 
 use core::fmt;
 

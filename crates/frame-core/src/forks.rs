@@ -1,12 +1,13 @@
-//! `fork` while other threads use frames: the child finds every lock free, and what it guards consistent.
+//! `fork` while other threads use frames: in the child every lock is free, and guarded values are
+//! consistent.
 //!
-//! What all threads share is [`Guarded`]. Each enters its lock in a list before it takes it for the
-//! first time. All locks in the list are taken before a fork and released after it, in parent and
-//! child. None of them is ever taken while another is held, so their order does not matter. The heap's
-//! own locks are taken after these.
+//! Values shared by all threads are [`Guarded`]. Each adds its lock to a list before it is first
+//! taken. All locks in the list are taken before a fork and released after it, in parent and child.
+//! None of them is ever taken while another is held, so their order does not matter. The heap's own
+//! locks are taken after these.
 //!
 //! Threads that do not exist in the child keep their numbers and arenas there: a thread that was inside
-//! its arena left it half changed, so nobody may use it again.
+//! its arena left it half changed, so it must not be reused.
 
 use crate::hook;
 use allod_heap::process::{AroundFork, at_fork};
@@ -93,7 +94,8 @@ static AROUND: AroundFork = AroundFork { before, in_parent, in_child, is_interru
 
 /// Takes all locks.
 fn before() {
-    // A signal handler that interrupted the heap or a layer waits for nobody: they may wait for its thread.
+    // A signal handler that interrupted the heap or a layer must not wait: others may be waiting for its
+    // thread.
     let patient = !allod_heap::process::is_interrupted();
     LIST.hold_for_fork(patient);
     each(|lock| lock.hold_for_fork(patient));

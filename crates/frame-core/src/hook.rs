@@ -1,4 +1,4 @@
-//! The hook for the end of threads: registered once, also when a fork comes in between.
+//! The hook for the end of threads: registered once, even if a fork intervenes.
 
 use allod_os::thread::{ExitHook, pause};
 use core::ffi::c_void;
@@ -12,8 +12,8 @@ const NOT_YET: u8 = 0;
 const BEING: u8 = 1;
 const REGISTERED: u8 = 2;
 
-/// Has `exit` called with `value` when the calling thread ends. All callers name the same function; it is
-/// registered for the first, and a thread that comes meanwhile waits.
+/// Arranges that `exit` is called with `value` when the calling thread ends. All callers pass the same
+/// function; the first call registers it, and concurrent threads wait.
 pub(crate) fn at_exit(exit: unsafe extern "C" fn(*mut c_void), value: usize) {
     if HOOKED.compare_exchange(NOT_YET, BEING, Acquire, Acquire).is_ok() {
         HOOK.register(exit);
@@ -25,7 +25,7 @@ pub(crate) fn at_exit(exit: unsafe extern "C" fn(*mut c_void), value: usize) {
     HOOK.arm(value);
 }
 
-/// In a child process: the thread that was registering the hook is not there.
+/// In a child process, the thread that was registering the hook does not exist.
 pub(crate) fn in_child() {
     if HOOKED.load(Relaxed) == BEING {
         HOOKED.store(NOT_YET, Relaxed);

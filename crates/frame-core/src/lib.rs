@@ -1,14 +1,14 @@
 //! The core of frames, without lifetimes: the common base of `allod-frame` and `allod/frame.h`.
 //!
-//! Rust programs use `allod-frame`. This crate needs no standard library, so that `liballod` can hold
-//! it; what is public here is for those two and changes with them.
+//! Rust programs use `allod-frame`. This crate needs no standard library, so that `liballod` can
+//! contain it; its public items are for those two and change with them.
 //!
 //! Modules, the lowest first; each uses those before it: `error`, `shadow`, `hook` → `chunk`, `forks` →
 //! `thread` → `raw`.
 //!
 //! | module | what it keeps |
 //! | --- | --- |
-//! | [`shadow`] | what AddressSanitizer and memcheck are told (features `asan`, `valgrind`) |
+//! | [`shadow`] | tells AddressSanitizer and memcheck about memory (features `asan`, `valgrind`) |
 //! | [`chunk`] | an arena's chunks, and the slow path |
 //! | `hook` | what happens when a thread ends |
 //! | [`forks`] | locks that are free in a child process |

@@ -29,7 +29,7 @@ pub fn create() -> *mut RawArena {
     Core::create().map_or(ptr::null_mut(), NonNull::as_ptr)
 }
 
-/// Gives an arena back; null is ignored.
+/// Frees an arena; null is ignored.
 ///
 /// # Safety
 /// The arena is live, no frame of it is open, and nothing in it is used.

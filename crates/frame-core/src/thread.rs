@@ -1,8 +1,8 @@
-//! An arena a thread, found by two instructions: no lock, no hashing.
+//! One arena per thread, found by two instructions: no lock, no hashing.
 //!
-//! A thread's record is made at its first use and freed when the thread ends. It holds the arenas
-//! that no open frame of the thread uses; a frame takes the first one and puts it back, so that
-//! frames opened inside others (by a library, say) get arenas of their own.
+//! A thread's record is created at its first use and freed when the thread ends. It holds the
+//! arenas that no open frame of the thread uses; a frame takes the first one and puts it back, so
+//! nested frames (for example, in a library) get their own arenas.
 
 use crate::chunk::Core;
 use crate::error::OutOfMemory;
@@ -15,7 +15,7 @@ use core::ptr::{self, NonNull};
 pub(crate) struct Record {
     /// The first arena without an open frame; more follow by `inner`.
     idle: *mut Core,
-    /// The thread's number: small, and used again when the thread has ended.
+    /// The thread's number: small, and reused after the thread has ended.
     index: usize,
 }
 
@@ -29,7 +29,7 @@ allod_os::thread_slot! {
     pub(crate) mod slot: *mut Record = NONE, symbol "allod_frame_thread"
 }
 
-/// More threads than this at one time have no arenas.
+/// The most threads with arenas at one time.
 pub const MAX_THREADS: usize = 1 << 16;
 
 /// The thread numbers in use, one bit each.
@@ -50,7 +50,7 @@ pub fn trim() {
     }
 }
 
-/// The calling thread's number: unique among the threads alive, small, and used again.
+/// The calling thread's number: unique among live threads, small, and reused.
 ///
 /// # Errors
 /// When memory is out or [`MAX_THREADS`] threads have numbers.
@@ -60,7 +60,7 @@ pub fn index() -> Result<usize, OutOfMemory> {
     Ok(unsafe { (*record()?).index })
 }
 
-/// An arena out of the thread's list; goes back when dropped.
+/// An arena taken from the thread's list; put back when dropped.
 ///
 /// ```compile_fail,E0616
 /// let mut taken = allod_frame_core::thread::Taken::take().unwrap();
@@ -93,7 +93,7 @@ impl Taken {
         }
     }
 
-    /// The arena, the holder's alone until this is dropped.
+    /// The arena, used only by the holder until this is dropped.
     #[inline]
     #[must_use]
     pub fn core(&self) -> NonNull<Core> {
@@ -154,7 +154,7 @@ fn new_record() -> Result<*mut Record, OutOfMemory> {
     // SAFETY: a new block of a record's size.
     unsafe { block.write(Record { idle: ptr::null_mut(), index }) };
     slot::set(block);
-    // The C library may call back here; the slot already serves it.
+    // The C library may call back here; the slot is already set.
     hook::at_exit(exit, block.addr());
     Ok(block)
 }

@@ -1,7 +1,7 @@
-//! Contacts of a physics world, gathered into a frame, for rapier3d 0.36.
+//! Contacts of a physics world, gathered in a frame, for rapier3d 0.36.
 //!
-//! A step of a few thousand bodies yields thousands of contacts that sounds, damage and particles
-//! want to look at once. They lie in the frame as one slice, and go with it.
+//! A step of a few thousand bodies yields thousands of contacts, which sounds, damage and
+//! particles read once. They are one slice in the frame, and are freed with it.
 //! `examples/physics_world.rs` steps 2,000 bodies.
 
 use allod_frame::{Frame, OutOfMemory};
@@ -23,7 +23,7 @@ pub struct Contact {
     pub distance: Real,
 }
 
-/// Gathers all contact points of rigid bodies into a frame, in the order of the narrow phase.
+/// Gathers all contact points of rigid bodies in a frame, in the order of the narrow phase.
 ///
 /// One slice of [`Contact`]s, which grows in place while it is filled; nothing else is allocated.
 ///
@@ -60,7 +60,7 @@ pub fn try_contacts<'f>(
     frame.try_alloc_slice_from_iter(each(narrow_phase))
 }
 
-/// All contact points of rigid bodies, one after the other, for collections of your own.
+/// An iterator over all contact points of rigid bodies, for your own collections.
 pub fn each(narrow_phase: &NarrowPhase) -> impl Iterator<Item = Contact> {
     narrow_phase.contact_pairs().flat_map(of_pair)
 }

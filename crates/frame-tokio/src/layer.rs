@@ -10,12 +10,12 @@ use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// A tower layer that runs each request in an arena of its own: axum's `Router::layer`, tower's
+/// A tower layer that runs each request in its own arena: axum's `Router::layer`, tower's
 /// `ServiceBuilder::layer`, or around a service for hyper.
 ///
-/// The arena is open while the service is called, while its future is polled and while the response's
-/// body is; it goes when the body is dropped, that is, when the response is written or the client has
-/// gone, and serves the next request. A body may lie in the arena without a copy:
+/// The arena is open while the service is called, and while its future and the response's body are
+/// polled; it is freed when the body is dropped, that is, when the response is written or the client
+/// has gone, and serves the next request. A body can stay in the arena, without a copy:
 ///
 /// ```
 /// use allod_frame::task::TaskString;
@@ -86,7 +86,7 @@ where
 }
 
 pin_project! {
-    /// The response to come, in its request's arena.
+    /// The future of the response, in its request's arena.
     #[derive(Debug)]
     pub struct ResponseFuture<F> {
         #[pin]

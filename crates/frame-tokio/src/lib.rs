@@ -1,7 +1,7 @@
-//! Arenas of tokio's tasks, and of requests as tower sees them.
+//! Arenas for tokio's tasks and tower's requests.
 //!
-//! What a task may do with its arena stands in [`allod_frame::task`], which works with any executor. Here is
-//! what needs tokio or tower: [`spawn`] and [`RequestArenaLayer`].
+//! [`allod_frame::task`], which works with any executor, explains what a task can do with its arena. This
+//! crate has the parts that need tokio or tower: [`spawn`] and [`RequestArenaLayer`].
 //!
 //! ```
 //! use allod_frame::task::{self, TaskString, TaskVec};
@@ -32,7 +32,7 @@ use allod_frame::task::in_arena;
 use core::future::Future;
 use tokio::task::JoinHandle;
 
-/// Spawns a future on tokio's runtime, in an arena of its own.
+/// Spawns a future on tokio's runtime, in its own arena.
 ///
 /// # Panics
 /// Outside a tokio runtime, as [`tokio::spawn`].

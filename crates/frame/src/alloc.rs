@@ -11,7 +11,7 @@ use core::mem::{MaybeUninit, needs_drop};
 use core::ptr::{self, NonNull};
 use core::slice;
 
-/// Refuses, when the program is compiled, types that would have to be dropped.
+/// Refuses types that need `Drop`, at compile time.
 struct NoDrop<T>(T);
 
 impl<T> NoDrop<T> {
@@ -22,10 +22,10 @@ impl<T> NoDrop<T> {
     );
 }
 
-/// The bytes that a value takes, with what keeps it apart from the next one.
+/// The bytes that a value takes, with padding before the next one.
 ///
-/// Values of a multiple of 1 KiB laid end to end would begin in the same few sets of the caches, 4 of
-/// 64 in the first one, and evict each other. Padding by one sixty-fourth shifts each: `single-1k` and
+/// Values whose size is a multiple of 1 KiB, placed end to end, would begin in the same few sets of
+/// the caches, 4 of 64 in L1, and evict each other. Padding by 1/64 shifts each: `single-1k` and
 /// `single-4k` of `allod bench frame` take a quarter and a tenth of the time.
 const fn spaced<T>() -> usize {
     let size = size_of::<T>();
@@ -41,7 +41,7 @@ const fn spaced<T>() -> usize {
 impl<'f> Frame<'f> {
     /// Moves a value into the frame.
     ///
-    /// Types that need `Drop` are refused when the program is compiled; for them there are
+    /// Types that need `Drop` are refused at compile time; for them there are
     /// [`alloc_drop`](Frame::alloc_drop) and [`alloc_undropped`](Frame::alloc_undropped).
     ///
     /// ```
@@ -73,7 +73,7 @@ impl<'f> Frame<'f> {
         self.try_alloc_with(|| value)
     }
 
-    /// Makes a value in its place in the frame, so that a large one is not moved.
+    /// Constructs a value in place in the frame, so that a large one is not moved.
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn alloc_with<T>(&self, make: impl FnOnce() -> T) -> &'f mut T {
@@ -94,8 +94,8 @@ impl<'f> Frame<'f> {
 
     /// Moves a value into the frame and drops it when the frame ends; the newest is dropped first.
     ///
-    /// The value must be `Send`, for a frame may be finished and dropped on another thread, and
-    /// `'static`, for its drop runs when other values of the frame are gone.
+    /// The value must be `Send`, because a frame may be finished and dropped on another thread,
+    /// and `'static`, because its drop runs when other values of the frame are gone.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -129,7 +129,7 @@ impl<'f> Frame<'f> {
         Ok(value)
     }
 
-    /// Enters a drop of `count` values from `value` on.
+    /// Registers the drop of `count` values from `value` on.
     fn register<T>(&self, entry: &'f mut MaybeUninit<Entry>, value: *mut T, count: usize) {
         self.enter(NonNull::from(entry).cast(), |stamp, older| {
             Entry::new(stamp, older, value, count)
@@ -385,7 +385,7 @@ impl<'f> Frame<'f> {
         Ok(self.try_batch(n)?.fill_with(make))
     }
 
-    /// A slice of what an iterator gives, however much that is.
+    /// A slice of an iterator's items, whose number need not be known.
     ///
     /// The slice grows in place while it is the newest allocation, so a long iterator costs no
     /// copies unless it allocates in the same frame or a chunk is full.
@@ -407,7 +407,7 @@ impl<'f> Frame<'f> {
     /// out.
     ///
     /// # Errors
-    /// When memory is out; what the iterator gave so far stays in the frame unused.
+    /// When memory is out; the items so far stay in the frame unused.
     #[inline]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_from_iter<T>(
@@ -423,7 +423,7 @@ impl<'f> Frame<'f> {
         Ok(slice.finish())
     }
 
-    /// A slice of what an iterator gives, dropped when the frame ends. See
+    /// A slice of an iterator's items, dropped when the frame ends. See
     /// [`alloc_drop`](Frame::alloc_drop).
     ///
     /// ```
@@ -444,7 +444,7 @@ impl<'f> Frame<'f> {
     /// [`alloc_slice_drop`](Frame::alloc_slice_drop) that returns an error when memory is out.
     ///
     /// # Errors
-    /// When memory is out; what the iterator gave so far is not dropped then.
+    /// When memory is out; the items so far are not dropped then.
     #[cfg_attr(feature = "located", track_caller)]
     pub fn try_alloc_slice_drop<T: Send + 'static>(
         &self,

@@ -10,7 +10,7 @@ use core::ptr::{self, NonNull};
 
 /// Collections in a frame: `Vec::new_in(&*frame)`, `HashMap::new_in(&*frame)`.
 ///
-/// The newest block grows and shrinks where it is and goes back when it is freed; any other block is
+/// The newest block grows and shrinks in place and is reused when it is freed; any other block is
 /// copied when it grows and stays until the frame's end.
 ///
 /// ```
@@ -149,7 +149,7 @@ pub(crate) use passed_on;
 passed_on!(Allocator; /// As [`Frame`]'s.
     &Open<'_, '_>: |open| &&***open);
 
-/// Zeroes what a block that has grown from one layout to another has gained.
+/// Zeroes the bytes that a block gained when it grew from one layout to another.
 ///
 /// # Safety
 /// The block has room for the new layout, which is not smaller than the old one.
@@ -159,7 +159,7 @@ pub(crate) unsafe fn zero_new_part(grown: NonNull<[u8]>, old: Layout, new: Layou
     unsafe { grown.cast::<u8>().add(old.size()).write_bytes(0, new.size() - old.size()) }
 }
 
-/// True when what a block of the layout `old` takes of its frame has room for one of the layout `new`.
+/// True when the room of a block with the layout `old` is enough for one with the layout `new`.
 #[inline(always)]
 fn has_room(old: Layout, new: Layout) -> bool {
     aids::room(new.size(), new.align()).0 <= aids::room(old.size(), old.align()).0
@@ -184,7 +184,7 @@ unsafe fn resize(
             && if newest {
                 frame.resize_newest(block.as_ptr(), old, new)
             } else {
-                // A larger alignment may want more room than there is before the next block.
+                // A larger alignment may need more room than there is before the next block.
                 new.size() <= old.size() && has_room(old, new)
             };
         if in_place {

@@ -1,4 +1,4 @@
-//! Arenas: what is kept between frames.
+//! Arenas: the memory kept between frames.
 
 use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;
@@ -11,12 +11,12 @@ use core::ptr::NonNull;
 
 /// The memory of one sequence of frames.
 ///
-/// An arena is 8 bytes and a block of 72 bytes in the heap until the first allocation; then it
-/// takes chunks of 64 KiB, 128 KiB and so on from the heap's spans. The chunks are kept from frame to
-/// frame, so from the second frame of the same size on nothing is asked of the heap or the system.
-/// They go back when the arena is dropped, or by [`trim`](Arena::trim).
+/// An arena is 8 bytes and a block of 72 bytes in the heap until the first allocation; then it takes
+/// chunks of 64 KiB, 128 KiB and so on from the heap's spans. The chunks are kept from frame to
+/// frame, so from the second frame of the same size on nothing is requested from the heap or the
+/// system. They are given back when the arena is dropped, or by [`trim`](Arena::trim).
 ///
-/// An arena may move between threads; it is used by one at a time (`Send`, not `Sync`).
+/// An arena may move between threads, but only one uses it at a time (`Send`, not `Sync`).
 ///
 /// ```
 /// use allod_frame::Arena;
@@ -75,11 +75,11 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Runs `work` in a frame. Everything it allocates goes when it returns, also by panic.
+    /// Runs `work` in a frame. Everything it allocates is freed when it returns or panics.
     ///
     /// The frame's lifetime exists only inside the closure, so nothing in the frame can leave it.
-    /// Begin and end cost a few instructions, whatever was allocated; values with a registered
-    /// [drop](Frame::alloc_drop) are dropped, newest first.
+    /// Begin and end cost a few instructions, no matter how much was allocated; values with a
+    /// registered [drop](Frame::alloc_drop) are dropped, newest first.
     ///
     /// ```compile_fail
     /// let mut arena = allod_frame::Arena::new();
@@ -104,7 +104,7 @@ impl Arena {
         }
     }
 
-    /// An arena whose first chunk is memory of the caller's.
+    /// An arena whose first chunk is the caller's memory.
     ///
     /// # Safety
     /// As for [`Core::lend`].
@@ -116,7 +116,7 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Begins a frame that may end on another thread; what is kept by thread does not watch it.
+    /// Begins a frame that may end on another thread; records kept by thread do not include it.
     #[cfg(feature = "task")]
     pub(crate) fn begin_travelling(&mut self) -> FrameGuard<'_> {
         // SAFETY: as for `begin`.

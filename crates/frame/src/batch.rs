@@ -5,9 +5,9 @@ use crate::frame::Frame;
 use core::mem::{MaybeUninit, needs_drop};
 use core::ptr;
 
-/// Room for `n` values of one type, taken in one step, to be filled one way or another.
+/// Room for `n` values of one type, taken in one step, to be filled in one of several ways.
 ///
-/// Types that need `Drop` are refused when the program is compiled, except by
+/// Types that need `Drop` are refused at compile time, except by
 /// [`uninit`](Batch::uninit), whose caller decides.
 ///
 /// ```
@@ -24,7 +24,7 @@ use core::ptr;
 pub struct Batch<'f, T>(&'f mut [MaybeUninit<T>]);
 
 impl<'f> Frame<'f> {
-    /// Room for `n` values in one step of the cursor: one compare however large `n` is.
+    /// Room for `n` values in one step of the cursor: one comparison for any `n`.
     #[inline(always)]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn batch<T>(&self, n: usize) -> Batch<'f, T> {
@@ -110,8 +110,8 @@ impl<'f, T> Batch<'f, T> {
         unsafe { self.first(usize::MAX) }
     }
 
-    /// Fills the batch from an iterator. When the iterator ends early, the slice is as long as what
-    /// it gave; what it has beyond the batch is not asked for.
+    /// Fills the batch from an iterator. If the iterator ends early, the slice is shorter; items
+    /// beyond the batch are not taken.
     #[inline(always)]
     pub fn fill_from(self, values: impl IntoIterator<Item = T>) -> &'f mut [T] {
         const { Self::NO_DROP };
@@ -120,7 +120,7 @@ impl<'f, T> Batch<'f, T> {
             room.write(value);
             filled += 1;
         }
-        // SAFETY: so many were written.
+        // SAFETY: this many were written.
         unsafe { self.first(filled) }
     }
 
@@ -146,7 +146,7 @@ impl<'f, T> Batch<'f, T> {
         }
     }
 
-    /// The room itself, to be written as the caller likes.
+    /// The uninitialised room itself.
     #[inline(always)]
     pub fn uninit(self) -> &'f mut [MaybeUninit<T>] {
         self.0

@@ -1,4 +1,4 @@
-//! Blocks of a frame that are used again within it.
+//! Blocks of a frame that are reused within it.
 
 use crate::aids;
 use crate::error::OutOfMemory;
@@ -13,8 +13,8 @@ const CLASSES: usize = 12;
 const SMALLEST: u32 = 4;
 const ALIGN: usize = 16;
 
-/// An allocator in a frame whose freed blocks are used again: for collections that live long in a
-/// frame and change much, such as maps, lists and trees.
+/// An allocator in a frame that reuses freed blocks: for collections that live long in a frame
+/// and change a lot, such as maps, lists and trees.
 ///
 /// Sizes are rounded up to powers of two from 16 bytes on; blocks above 32 KiB or aligned to more
 /// than 16 come from the frame and stay until its end.
@@ -49,7 +49,7 @@ impl<'x, 'f> Blocks<'x, 'f> {
     }
 }
 
-/// The class of a layout and its size; none when the frame itself serves it.
+/// The class of a layout and its size; `None` if the frame itself serves it.
 #[inline]
 fn class(layout: Layout) -> Option<(usize, usize)> {
     let bits = usize::BITS - layout.size().saturating_sub(1).leading_zeros();

@@ -8,7 +8,7 @@ use core::ptr;
 /// One registered drop.
 pub(crate) struct Entry {
     pub(crate) older: *mut Entry,
-    /// Counts up over the arena's life and is never used twice, so that a checkpoint knows which
+    /// Increases over the arena's life and is never reused, so that a checkpoint knows which
     /// entries are newer than itself even after other rollbacks.
     pub(crate) stamp: u64,
     pub(crate) value: *mut u8,
@@ -26,7 +26,7 @@ impl Entry {
         Entry { older, stamp, value: value.cast(), count, drop: drop_all::<T> }
     }
 
-    /// The stamp of the newest entry; 0 for none.
+    /// The stamp of the newest entry; 0 if there is none.
     ///
     /// # Safety
     /// `newest` is null or a live entry.
@@ -66,8 +66,8 @@ pub(crate) unsafe fn down_to(newest: *mut Entry, keep: u64) -> *mut Entry {
     entry
 }
 
-/// Drops what was registered, newest first, down to the entry stamped `keep`.
-/// When a drop panics, the others still run.
+/// Drops registered values, newest first, down to the entry stamped `keep`. If a drop
+/// panics, the others still run.
 ///
 /// # Safety
 /// `newest` is null or a live list; no value dropped here is used again.

@@ -1,9 +1,9 @@
-//! Panicking where memory is out.
+//! Panicking when memory is out.
 
 pub use allod_frame_core::OutOfMemory;
 use core::convert::Infallible;
 
-/// The value, or a panic that says that memory is out.
+/// The value, or a panic because memory is out.
 #[inline(always)]
 pub(crate) fn or_panic<T>(result: Result<T, OutOfMemory>) -> T {
     match result {
@@ -12,10 +12,10 @@ pub(crate) fn or_panic<T>(result: Result<T, OutOfMemory>) -> T {
     }
 }
 
-/// What a want of memory becomes: the error of the `try_` methods, or a panic in the others, which
-/// then have no error to carry and to test.
+/// What lack of memory becomes: the error of the `try_` methods, or a panic in the others, which
+/// then need not carry and test an error.
 pub(crate) trait Failure {
-    /// The error; does not return where there is none.
+    /// The error; does not return if it panics.
     fn of(cause: OutOfMemory) -> Self;
 }
 

@@ -36,7 +36,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
         Ok(())
     }
 
-    /// The layout of the room there is.
+    /// The layout of the current room.
     fn layout(&self) -> Layout {
         // SAFETY: the room was allocated with this layout.
         unsafe {
@@ -65,7 +65,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
         Ok(())
     }
 
-    /// What was filled so far.
+    /// The values so far.
     #[inline]
     pub(crate) fn as_slice(&self) -> &[T] {
         // SAFETY: `len` values were written, and this alone reaches them.
@@ -79,7 +79,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
-    /// The slice; room that was not needed goes back if it is at the cursor.
+    /// The slice; unused room is given back if it is at the cursor.
     pub(crate) fn finish(self) -> &'f mut [T] {
         let block = self.start.as_ptr().cast::<u8>();
         if size_of::<T>() != 0 && self.frame.is_newest(block, self.layout()) {

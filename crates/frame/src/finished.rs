@@ -8,11 +8,11 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use std::collections::VecDeque;
 
-/// A frame that has ended its work but keeps its memory, with the result that lies in it.
+/// A frame whose work is done but which keeps its memory, with the result in it.
 ///
-/// The way to hand a frame's result to another thread without copying it: the whole arena goes along
-/// and comes back by [`recycle`](Finished::recycle). `Send` where the result is, for whatever else
-/// lies in the frame is either unreachable or registered for drop and `Send`.
+/// It passes a frame's result to another thread without copying: the whole arena moves along and
+/// comes back by [`recycle`](Finished::recycle). It is `Send` if the result is, because everything
+/// else in the frame is either unreachable or registered for drop and `Send`.
 ///
 /// ```
 /// use allod_frame::Arena;
@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 /// assert_eq!((sum, arena.frames()), (499_500, 1));
 /// ```
 ///
-/// What is not `Send` stays:
+/// Results that are not `Send` stay:
 /// ```compile_fail
 /// use std::cell::Cell;
 /// let finished = allod_frame::Arena::new().finish(|f| f.alloc(std::ptr::null::<u8>()));
@@ -47,9 +47,9 @@ unsafe impl<T: ?Sized + Sync> Sync for Finished<T> {}
 impl Arena {
     /// Runs `work` in a frame and keeps the frame with its result.
     ///
-    /// The result must not refer to other values of the frame; a slice, a string or a plain value
-    /// does. It lies in the frame, not in the world around the closure, which it outlives: so this
-    /// frame's world is `'static`, and what it borrows from outside cannot be stored in it.
+    /// The result must not refer to other values of the frame, as slices, strings and plain values
+    /// do not. It outlives the world around the closure, so this frame's world is `'static`, and
+    /// values borrowed from outside cannot be stored in it.
     ///
     /// ```compile_fail
     /// let mut outside = [1, 2, 3];
@@ -136,15 +136,16 @@ pub struct Ring<T: ?Sized + 'static> {
 }
 
 impl<T: ?Sized> Ring<T> {
-    /// A ring that keeps each result for `keep` frames after its own. Takes no memory yet.
+    /// A ring that keeps each result for `keep` more frames. Takes no memory yet.
     #[must_use]
     pub fn new(keep: usize) -> Self {
         Ring { kept: VecDeque::new(), keep }
     }
 
-    /// Runs a frame and keeps its result; the oldest result goes, and its arena serves the new frame.
+    /// Runs a frame and keeps its result; the oldest result is dropped, and its arena serves the new
+    /// frame.
     ///
-    /// As for [`Arena::finish`], what the closure borrows from outside cannot be stored in the frame.
+    /// As for [`Arena::finish`], values borrowed from outside cannot be stored in the frame.
     #[cfg_attr(feature = "located", track_caller)]
     pub fn frame(
         &mut self,
@@ -158,7 +159,7 @@ impl<T: ?Sized> Ring<T> {
         &mut self.kept[0]
     }
 
-    /// The result of `n` frames ago, 0 for the newest; none when it is gone or never was.
+    /// The result of `n` frames ago, 0 for the newest; `None` if it is gone or never existed.
     #[must_use]
     pub fn ago(&self, n: usize) -> Option<&T> {
         self.kept.get(n).map(|finished| &**finished)
@@ -171,7 +172,7 @@ impl<T: ?Sized> Ring<T> {
         self.kept.pop_back()
     }
 
-    /// Puts a result back as the oldest, so that its arena is used again.
+    /// Puts a result back as the oldest, so that its arena is reused.
     pub fn give_back(&mut self, finished: Finished<T>) {
         self.kept.push_back(finished);
     }

@@ -18,9 +18,10 @@ use core::ptr::{self, NonNull};
 
 /// One frame, or a scope within one: allocates values that live for `'f`.
 ///
-/// Got from [`Arena::frame`](crate::Arena::frame), [`FrameGuard::frame`] or [`Frame::scope`]. All
-/// ways to allocate take `&self`, so many values can be made and used together; each is aligned as
-/// its type asks. The fast path is one compare; when a chunk is full, the next kept one follows.
+/// Obtained from [`Arena::frame`](crate::Arena::frame), [`FrameGuard::frame`] or [`Frame::scope`].
+/// All allocating methods take `&self`, so many values can be made and used together; each is
+/// aligned as its type requires. The fast path is one comparison; when a chunk is full, the next
+/// kept one follows.
 ///
 /// A frame stays on its thread (neither `Send` nor `Sync`); what it allocates may go where its type
 /// may go, as long as the frame lasts.
@@ -28,9 +29,10 @@ use core::ptr::{self, NonNull};
 /// Methods that allocate panic when memory is out, and have a `try_` twin that returns
 /// [`OutOfMemory`] instead.
 pub struct Frame<'f> {
-    /// The address of the byte before the cursor. As a number, and as the last byte rather than the
-    /// first free one, the compiler follows how it is aligned: after an allocation its low bits are
-    /// ones, and the next one of that alignment is an addition alone.
+    /// The address of the byte before the cursor. Stored as a number, and as the last used byte
+    /// rather than the first free one, because then the compiler can track its alignment: after an
+    /// allocation its low bits are ones, and the next allocation of that alignment is only an
+    /// addition.
     last: Cell<usize>,
     limit: Cell<*mut u8>,
     /// The newest registered drop.
@@ -52,7 +54,7 @@ impl<'f> Frame<'f> {
             let Core { cursor, limit, .. } = *core.as_ref();
             debug_assert_eq!(cursor.addr() % CHUNK_ALIGN, 0);
             let frame = Frame::resume(core, cursor, limit, ptr::null_mut());
-            // Changes nothing, for chunks are aligned, but tells the compiler so.
+            // Changes nothing, since chunks are aligned, but tells the compiler so.
             frame.last.set(frame.last.get() | (CHUNK_ALIGN - 1));
             frame
         }
@@ -94,7 +96,7 @@ impl<'f> Frame<'f> {
         Ok(block)
     }
 
-    /// The bump, which no budget refuses and nobody counts.
+    /// The bump, without budgets and counters.
     #[inline(always)]
     pub(crate) fn take<E: Failure>(
         &self,
@@ -123,14 +125,14 @@ impl<'f> Frame<'f> {
         }
     }
 
-    /// Goes on to a chunk with room for the block, and tells the block's last byte.
+    /// Moves to a chunk with room for the block, and returns the block's last byte.
     #[inline(always)]
     fn next_chunk<E: Failure>(&self, room: usize, align: usize) -> Result<usize, E> {
         // SAFETY: the frame's own core and limit.
         match unsafe { grow(self.core, self.limit.get(), room, align) } {
             Some(Grown { cursor, limit, .. }) => {
                 self.limit.set(limit);
-                // SAFETY: what lies between is of the chunk, and nobody's yet.
+                // SAFETY: the memory between is the chunk's and not used yet.
                 unsafe { aids::chunk_begun(cursor, limit) };
                 Ok(cursor.expose_provenance() - 1)
             }
@@ -141,10 +143,11 @@ impl<'f> Frame<'f> {
         }
     }
 
-    /// Runs `work` in a scope within this frame: what it allocates goes when it returns. Scopes nest.
+    /// Runs `work` in a scope within this frame: what it allocates is freed when it returns. Scopes
+    /// nest.
     ///
-    /// Values of this frame stay usable inside; this frame allocates again when the scope has ended.
-    /// Begin and end cost nothing but copying two words.
+    /// Values of this frame stay usable inside; this frame can allocate again after the scope has
+    /// ended. Begin and end only cost copying two words.
     ///
     /// ```
     /// let mut arena = allod_frame::Arena::new();
@@ -165,7 +168,7 @@ impl<'f> Frame<'f> {
         work(unsafe { guard.frame_mut() })
     }
 
-    /// Runs `work` and keeps what it allocated if it returns `Ok`; after `Err` all of it is gone.
+    /// Runs `work` and keeps what it allocated if it returns `Ok`; after `Err` all of it is freed.
     ///
     /// This is the checkpoint for speculation: try something, keep it if it worked.
     ///
@@ -216,8 +219,8 @@ impl<'f> Frame<'f> {
         }
     }
 
-    /// Bytes that the arena's frame has used up to here, its outer frames' included, with padding
-    /// and passed-over ends of chunks.
+    /// Bytes used in the arena up to here, including outer frames, padding and skipped ends of
+    /// chunks.
     #[must_use]
     pub fn used(&self) -> usize {
         // SAFETY: both positions are of this arena, which starts where the core says.
@@ -260,8 +263,8 @@ impl<'f> Frame<'f> {
         ptr::eq(block.wrapping_add(aids::room(layout.size(), layout.align()).0), self.cursor())
     }
 
-    /// Gives the newest block another layout where it is; false when the chunk has no room. The
-    /// block's address must suit the layout's alignment.
+    /// Changes the newest block's layout in place; false if the chunk has no room. The block's
+    /// address must suit the layout's alignment.
     ///
     /// # Safety
     /// `block` is the newest allocation, of the layout `old`.

@@ -12,8 +12,8 @@ use core::marker::PhantomData;
 
 /// A frame that is open until the guard is dropped.
 ///
-/// [`frame`](FrameGuard::frame) gives the frame to allocate in; its values live as long as the guard
-/// is neither dropped nor [rolled back](FrameGuard::rollback).
+/// [`frame`](FrameGuard::frame) returns the frame to allocate in; its values live until the guard is
+/// dropped or [rolled back](FrameGuard::rollback).
 ///
 /// ```
 /// use allod_frame::Arena;
@@ -102,7 +102,7 @@ impl<'a> FrameGuard<'a> {
     #[inline(always)]
     pub fn end(self) {}
 
-    /// Where the frame stands now.
+    /// The frame's current position.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         let (cursor, limit) = self.frame.position();
@@ -119,8 +119,8 @@ impl<'a> FrameGuard<'a> {
         }
     }
 
-    /// Undoes every allocation since the checkpoint; registered values are dropped, newest first.
-    /// A checkpoint that was itself undone undoes what lies behind its place by now, if anything does.
+    /// Undoes every allocation since the checkpoint; registered values are dropped, newest first. A
+    /// checkpoint that was itself undone undoes everything that is after its position now.
     ///
     /// # Panics
     /// When the checkpoint is of another frame.
@@ -149,7 +149,7 @@ impl<'a> FrameGuard<'a> {
             if !not_behind(frame.core, (to.cursor, to.limit), position) {
                 return;
             }
-            // What is dropped leaves the frame before, for a drop may panic.
+            // Values leave the frame before they are dropped, because a drop may panic.
             let newest = frame.drops.replace(drops::down_to(frame.drops.get(), to.drops));
             drops::run(newest, to.drops);
             budgets::restore(frame.drops.get(), to.drops, to.charged);

@@ -1,9 +1,9 @@
-//! Frames: memory that begins with a loop's turn and goes at its end, all at once.
+//! Frames: memory that lives for one iteration of a loop and is freed all at once.
 //!
-//! A game's tick, a simulation's step, a server's request, a task: each makes thousands of small
-//! things that all die together. A **frame** takes them from an **arena** by moving a cursor, and
-//! its end puts the cursor back. What was allocated carries the frame's lifetime `'f`, so use after
-//! the end does not compile.
+//! A game's tick, a simulation step, a server's request, a task: each makes thousands of small
+//! objects that die together. A **frame** allocates them in an **arena** by moving a cursor, and
+//! ends by putting the cursor back. Everything allocated carries the frame's lifetime `'f`, so use
+//! after the end does not compile.
 //!
 //! ```
 //! use allod_frame::Arena;
@@ -27,22 +27,22 @@
 //! | [`guard`](FrameGuard) | begin and end; checkpoints and rollback |
 //! | [`batch`](Batch) | many values in one step of the cursor |
 //! | [`allocator`](Blocks), [`string`](FrameString) | collections and strings that live in frames |
-//! | [`finished`](Finished) | results that outlive their frame, move between threads, are kept for the next |
+//! | [`finished`](Finished) | results that outlive their frame, move between threads, or are kept for the next frames |
 //! | [`thread`] | an arena per thread, found without a lock or hashing |
 //! | [`team`](Team) | one begin and one end for the frames of all threads |
 //! | [`phases`](Phases) | named parts of a frame, for reports |
-//! | `tags`, `stats` | which part of the program allocates how much; how much in all (features of these names) |
-//! | `budgets` | limits for the memory in use, of a tag, a thread, the program (feature `budgets`) |
+//! | `tags`, `stats` | how much each part of the program allocates; how much all of it does (features of these names) |
+//! | `budgets` | limits on the memory in use by a tag, a thread, the program (feature `budgets`) |
 //! | `behaviour` | allocations that contradict their intent (feature `behaviour`) |
 //! | `task` | arenas of asynchronous tasks (feature `task`) |
 //! | [`pool`](Pool), [`shared_pool`](SharedPool) | objects that outlive frames, behind generational handles |
 //! | [`scratch`](Scratch), [`stream`](stream()) | arenas lent for longer work; assets that load over several frames |
 //!
-//! The features `tracing` and `tracy` tell others of frames, phases, budgets and findings; `canaries`,
-//! `asan` and `valgrind` find misuse by unsafe code.
+//! The features `tracing` and `tracy` report frames, phases, budgets and findings to these tools;
+//! `canaries`, `asan` and `valgrind` find misuse by unsafe code.
 //!
 //! **Invariant.** The cursor and limit live in the [`Frame`] handle on the stack; the arena keeps
-//! only where a new frame starts. A nested scope is a copy of the two words, and its end is nothing:
+//! only where a new frame starts. A nested scope is a copy of the two words, and ending it is free:
 //! the outer frame still has its own. The limit is the address of the chunk's header, so the slow
 //! path finds the next chunk from the limit alone.
 //!
@@ -89,7 +89,7 @@ pub mod thread;
 mod watch;
 mod zero;
 
-// Features: a module of their own each, and one of empty functions when they are off.
+// Features: each has its own module, and one of empty functions for when it is off.
 #[cfg(feature = "behaviour")]
 #[path = "behaviour/on.rs"]
 pub mod behaviour;

@@ -1,7 +1,7 @@
 //! `core::alloc::Allocator`, which only nightly compilers have (feature `nightly`).
 //!
 //! Everything is passed on to the implementations of allocator-api2's trait. That crate's own feature
-//! `nightly` makes the two traits one; it cannot be on together with ours.
+//! `nightly` makes the two traits the same; it cannot be combined with ours.
 
 use crate::allocator::passed_on;
 use crate::blocks::Blocks;

@@ -1,4 +1,4 @@
-//! What a frame's closure is given.
+//! The argument of a frame's closure.
 
 use crate::frame::Frame;
 use core::fmt;
@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
 /// A [`Frame`] as closures get it: `'env`, the world around the closure, is known to outlive the
-/// frame, so that values of the frame may refer to it. (As `std::thread::scope` does it.)
+/// frame, so values of the frame may refer to it (like in `std::thread::scope`).
 ///
 /// ```
 /// let name = String::from("outside");

@@ -12,22 +12,22 @@ use std::vec::Vec;
 pub struct Phase {
     /// Its name.
     pub name: &'static str,
-    /// The phase it runs in, by its place in the report; none for one that runs in no other.
+    /// The phase around it, as an index into the report; `None` for an outermost one.
     pub within: Option<usize>,
-    /// How often it ran.
+    /// How many times it ran.
     pub runs: u64,
-    /// Bytes of the frame it used, all runs together; phases within it included.
+    /// Bytes of the frame it used in all runs, including phases within it.
     pub bytes: u64,
     /// Bytes of its largest run.
     pub largest: usize,
-    /// Time it took, all runs together; phases within it included.
+    /// Time it took in all runs, including phases within it.
     pub time: Duration,
 }
 
 /// A report over the phases of many frames, in the order of their first run.
 ///
-/// Phases nest; one name within two others is two phases. A phase costs two readings of the clock;
-/// frames that do not use phases pay nothing.
+/// Phases nest; the same name within two different phases is two phases. A phase costs two clock
+/// readings; frames that do not use phases pay nothing.
 ///
 /// ```
 /// use allod_frame::{Arena, Phases};
@@ -50,7 +50,7 @@ pub struct Phase {
 #[derive(Clone, Debug, Default)]
 pub struct Phases {
     rows: RefCell<Vec<Phase>>,
-    /// The phase that runs now.
+    /// The running phase.
     now: Cell<Option<usize>>,
 }
 
@@ -68,7 +68,7 @@ impl Phases {
         frame: &mut Frame<'f>,
         work: impl FnOnce(&mut Frame<'f>) -> R,
     ) -> R {
-        /// Goes back to the phase around this one, also by panic.
+        /// Returns to the phase around this one, also on panic.
         struct Leave<'a>(&'a Cell<Option<usize>>, Option<usize>);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
@@ -108,8 +108,8 @@ impl Phases {
         self.rows.borrow().clone()
     }
 
-    /// What the phases have cost since an earlier report of theirs: of one frame, say. The largest
-    /// run is the one of all time.
+    /// What the phases have cost since an earlier report, for example in one frame. The largest
+    /// run is that of all time.
     ///
     /// ```
     /// use allod_frame::{Arena, Phases};
@@ -134,7 +134,7 @@ impl Phases {
 }
 
 impl fmt::Display for Phases {
-    /// A table; phases that run in others stand below them.
+    /// A table; phases within others are listed below them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

@@ -1,9 +1,9 @@
 //! Typed pools: objects that outlive frames, at stable addresses, behind generational handles.
 //!
-//! Slots lie in segments that double (64, 128, 256 ...) and never move. A slot's generation is odd
-//! while an object lives in it and grows by one at each insertion and removal; a handle holds the
-//! generation of its own object, so a stale one finds another number. A slot whose generations are
-//! used up is retired.
+//! Slots are in segments of doubling size (64, 128, 256 ...) and never move. A slot's generation
+//! is odd while it holds an object and increases by one at each insertion and removal; a handle
+//! has the generation of its own object, so a stale one finds a different number. A slot whose
+//! generations are used up is retired.
 
 use crate::behaviour::{PoolWatch, Untold};
 use crate::error::{OutOfMemory, or_panic};
@@ -33,7 +33,8 @@ struct Slot<T> {
 /// Names one object of a [`Pool`] for as long as it lives: 8 bytes, `Copy`.
 ///
 /// Once the object is removed the handle is stale and yields `None` for ever, whatever the slot
-/// holds then. Use a handle with its own pool: another pool of the same type may know its numbers.
+/// holds then. Use a handle only with its own pool: in another pool of the same type it may name
+/// another object.
 pub struct Handle<T> {
     index: u32,
     generation: u32,
@@ -45,14 +46,15 @@ pub struct Handle<T> {
 pub struct Group(u32);
 
 impl Group {
-    /// The group of the objects that are in no other.
+    /// The group of objects without another group.
     pub(crate) const FIRST: Group = Group(0);
 }
 
 /// A pool of objects of one type.
 ///
-/// Inserting and removing cost a few nanoseconds and keep every other object where it is. Memory
-/// comes from the heap in growing slabs and goes back when the pool is dropped, with its objects.
+/// Inserting and removing cost a few nanoseconds and do not move other objects. Memory comes from
+/// the heap in segments of growing size and is given back when the pool is dropped, with its
+/// objects.
 ///
 /// ```
 /// use allod_frame::Pool;
@@ -150,7 +152,7 @@ impl<T> Pool<T> {
         Ok(unsafe { self.fill(group, value) })
     }
 
-    /// Sees to it that there is a free slot; what was found if it is a new one.
+    /// Makes sure that there is a free slot; returns a finding if a new one was needed.
     #[inline]
     pub(crate) fn vacant(&mut self, here: Here) -> Result<Untold, OutOfMemory> {
         if self.free == NIL { self.fresh(here) } else { Ok(Untold::NOTHING) }
@@ -208,7 +210,7 @@ impl<T> Pool<T> {
         self.find(handle).is_some()
     }
 
-    /// Takes an object out; `None` when it was removed before.
+    /// Takes an object out; `None` if it was removed before.
     #[inline]
     pub fn remove(&mut self, handle: Handle<T>) -> Option<T> {
         let slot = self.find(handle)?;
@@ -262,8 +264,7 @@ impl<T> Pool<T> {
         self.live == 0
     }
 
-    /// Slots the pool has ever used: the largest number of objects it held at one time, and retired
-    /// slots.
+    /// Slots the pool has ever used: the largest number of objects at one time, and retired slots.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.used as usize
@@ -275,7 +276,7 @@ impl<T> Pool<T> {
         self.live_slots().map(|(handle, slot)| (handle, unsafe { (*slot).value.assume_init_ref() }))
     }
 
-    /// The objects, to be changed, and their handles, in the order of their slots.
+    /// The objects, mutably, and their handles, in the order of their slots.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (Handle<T>, &mut T)> {
         // SAFETY: as for `iter`; the pool is borrowed exclusively, and slots are disjoint.
         self.live_slots().map(|(handle, slot)| (handle, unsafe { (*slot).value.assume_init_mut() }))
@@ -401,7 +402,8 @@ impl<T> Drop for Pool<T> {
                 self.remove();
             }
         }
-        // The memory goes back, and the other objects are dropped, also when an object's drop panics.
+        // The memory is given back, and the other objects are dropped, even if an object's drop
+        // panics.
         let _segments = Segments(self.segments);
         Objects(self).remove();
     }

@@ -7,12 +7,12 @@ use crate::sync::{AtomicUsize, Ordering};
 pub struct Progress(AtomicUsize);
 
 impl Progress {
-    /// Nothing is.
+    /// Nothing is written.
     pub fn new() -> Progress {
         Progress(AtomicUsize::new(0))
     }
 
-    /// Everything written before is seen by whoever sees `bytes`.
+    /// Whoever sees `bytes` sees everything written before.
     pub fn publish(&self, bytes: usize) {
         self.0.store(bytes, Ordering::Release);
     }

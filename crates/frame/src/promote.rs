@@ -1,4 +1,4 @@
-//! Promotion: values that leave their frame on purpose.
+//! Promotion: copying values out of their frame explicitly.
 
 use crate::behaviour;
 use crate::error::{OutOfMemory, or_panic};

@@ -1,7 +1,7 @@
-//! One row of counters a thread, added up when read.
+//! One row of counters per thread, added up when read.
 //!
-//! Only the row's thread writes it, so counting is no atomic read-modify-write. A row stays when its
-//! thread ends and goes to a thread that begins later, which counts on: sums lose nothing.
+//! Only the row's thread writes to it, so counting needs no atomic read-modify-write. When its
+//! thread ends, the row stays and a later thread continues with it, so sums lose nothing.
 
 use allod_frame_core::forks::Guarded;
 use core::sync::atomic::{AtomicBool, Ordering};

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::vec::Vec;
 
 /// A pool of arenas, lent out for work that spans several frames (loading, path finding, saving) and
-/// used again afterwards with their memory. Any thread may borrow.
+/// reused afterwards with their memory. Any thread may borrow one.
 ///
 /// ```
 /// use allod_frame::Scratch;

@@ -28,7 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// ```
 pub struct SharedPool<T> {
     shards: Box<[Shard<T>]>,
-    /// No other pool's (of 2^32), so that a handle is known by its own pool only.
+    /// Unique among 2^32 pools, so that only its own pool accepts a handle.
     number: u32,
 }
 
@@ -45,7 +45,8 @@ pub struct SharedHandle<T> {
 }
 
 impl<T> SharedPool<T> {
-    /// An empty pool with `shards` shards, at least one: as many as threads insert at the same time.
+    /// An empty pool with `shards` shards, at least one: use as many as threads insert at the same
+    /// time.
     #[must_use]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn new(shards: usize) -> Self {
@@ -73,7 +74,7 @@ impl<T> SharedPool<T> {
     #[cfg_attr(feature = "located", track_caller)]
     pub fn try_insert(&self, value: T) -> Result<SharedHandle<T>, OutOfMemory> {
         let shard = thread::index().unwrap_or(0) % self.shards.len();
-        // A value that there is no room for is dropped, and a finding told of, without the lock.
+        // Without the lock: a value that does not fit is dropped, and a finding reported.
         let (found, handle) = {
             let mut pool = self.lock(shard);
             let found = pool.vacant(located::here())?;
@@ -131,7 +132,7 @@ impl<T> SharedPool<T> {
         SharedHandle { pool: self.number, shard: shard as u32, handle }
     }
 
-    /// Runs `work` on the shard of a handle, unless that is of another pool.
+    /// Runs `work` on the shard of a handle, unless the handle is another pool's.
     fn of<R>(
         &self,
         handle: SharedHandle<T>,
@@ -146,7 +147,7 @@ impl<T> SharedPool<T> {
         work(&mut self.lock(shard))
     }
 
-    /// A panic under the lock leaves a pool whole, so poisoning is passed over.
+    /// A panic under the lock leaves the pool consistent, so poisoning is ignored.
     fn lock(&self, shard: usize) -> MutexGuard<'_, Pool<T>> {
         self.shards[shard].0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
 //! Streaming buffers: a large asset that loads over several frames, read while it loads.
 //!
-//! The writer fills from the front and publishes how far it is with one release store; readers see
+//! The writer fills from the front and publishes its progress with one release store; readers see
 //! the published part, which is never written again.
 
 use crate::error::OutOfMemory;
@@ -51,7 +51,7 @@ impl Clone for End {
 impl Drop for End {
     fn drop(&mut self) {
         if self.ends.fetch_sub(1, Ordering::Release) == 1 {
-            // What the other ends did comes before.
+            // Orders what the other ends did before this.
             fence(Ordering::Acquire);
             // SAFETY: neither writer nor reader is left.
             unsafe {
@@ -117,7 +117,7 @@ impl Loader {
         self.buffer.len - self.written
     }
 
-    /// Appends as much as there is room for and publishes it; returns how much that was.
+    /// Appends as much as fits and publishes it; returns the number of bytes.
     pub fn append(&mut self, bytes: &[u8]) -> usize {
         let n = bytes.len().min(self.remaining());
         // SAFETY: room behind the published part, which only this end touches.

@@ -7,11 +7,11 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::str;
 
-/// A string in a frame that grows, where it is while it is the newest allocation.
+/// A growing string in a frame; it grows in place while it is the newest allocation.
 ///
-/// For text that is put together piece by piece; [`alloc_str`](Frame::alloc_str) and
-/// [`alloc_fmt`](Frame::alloc_fmt) make what is known at once. What it grew out of stays until the
-/// frame's end.
+/// For text that is built piece by piece; [`alloc_str`](Frame::alloc_str) and
+/// [`alloc_fmt`](Frame::alloc_fmt) are for text that is known at once. Blocks that it has outgrown
+/// stay until the frame's end.
 ///
 /// ```
 /// use allod_frame::{Arena, FrameString};
@@ -71,7 +71,7 @@ impl<'x, 'f> FrameString<'x, 'f> {
     /// Appends text.
     ///
     /// # Errors
-    /// When memory is out; the string is as it was then.
+    /// When memory is out; the string is then unchanged.
     #[inline]
     #[cfg_attr(feature = "located", track_caller)]
     pub fn try_push_str(&mut self, text: &str) -> Result<(), OutOfMemory> {
@@ -88,8 +88,8 @@ impl<'x, 'f> FrameString<'x, 'f> {
         self.push_str(c.encode_utf8(&mut [0; 4]));
     }
 
-    /// The text, which lives as long as the frame; room that was not needed goes back if the string is
-    /// the newest allocation.
+    /// The text, which lives as long as the frame; unused room is given back if the string is the
+    /// newest allocation.
     #[must_use]
     pub fn finish(self) -> &'f mut str {
         // SAFETY: only whole strings were appended.

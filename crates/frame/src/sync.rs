@@ -1,4 +1,4 @@
-//! What is shared between threads is made of this. `crates/models` puts loom's parts in their place.
+//! Synchronisation primitives. `crates/models` replaces them by loom's.
 
 #[cfg(feature = "task")]
 pub(crate) use core::sync::atomic::AtomicIsize;

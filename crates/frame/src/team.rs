@@ -18,7 +18,7 @@ use core::ptr::{self, NonNull};
 const SEGMENTS: usize = 12;
 const FIRST: usize = 32;
 
-/// A thread's place in a team: its arena, and where its frame stands between two visits.
+/// A thread's slot in a team: its arena, and its frame's position between two visits.
 #[repr(align(64))]
 struct Slot {
     core: *mut Core,
@@ -33,10 +33,11 @@ struct Slot {
 
 /// Arenas of many threads whose frames begin and end together.
 ///
-/// [`frame`](Team::frame) opens a frame for all; inside, any thread (scoped threads, rayon's workers)
-/// enters its own arena by [`Workers::with`], found by the thread's number in a table: no lock, no
-/// hashing. What threads allocate lives until the team's frame ends, so it may be handed between
-/// them. The end is the barrier: the borrow checker lets it come only when no thread can be inside.
+/// [`frame`](Team::frame) opens a frame for all; inside, any thread (scoped threads, rayon's
+/// workers) enters its own arena by [`Workers::with`], found by the thread's number in a table: no
+/// lock, no hashing. What threads allocate lives until the team's frame ends, so it may be passed
+/// between them. The end is a barrier: the borrow checker allows it only when no thread can be
+/// inside.
 ///
 /// ```
 /// use allod_frame::Team;
@@ -74,7 +75,7 @@ pub struct Workers<'f, 'env: 'f> {
 }
 
 impl Team {
-    /// A team without arenas; each thread's is made at its first visit.
+    /// A team without arenas; each thread's is created at its first visit.
     #[must_use]
     pub fn new() -> Team {
         Team { segments: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())) }
@@ -95,7 +96,7 @@ impl Team {
     }
 
     /// Enters the calling thread's arena without a closure: for engines that open and end frames
-    /// themselves. What it allocates lives as long as the team is borrowed, so it goes with the next
+    /// themselves. What it allocates lives as long as the team is borrowed, that is, until the next
     /// [`end_frame`](Team::end_frame). About 3 ns.
     ///
     /// # Panics
@@ -127,7 +128,7 @@ impl Team {
     /// *number += 1; // does not compile: the frame has ended
     /// ```
     pub fn end_frame(&mut self) {
-        /// The frames of the other threads end also when a drop panics.
+        /// The frames of the other threads end even if a drop panics.
         struct Rest<'a>(&'a Team);
         impl Drop for Rest<'_> {
             fn drop(&mut self) {
@@ -152,14 +153,15 @@ impl Team {
             let end = ((*slot).cursor, (*slot).limit);
             (*slot).drops = ptr::null_mut();
             (*slot).cursor = ptr::null_mut();
-            // Of a visit that was forgotten.
+            // Left by a visit whose guard was forgotten.
             (*slot).busy = false;
             if !drops.is_null() {
                 drops::run(drops, 0);
             }
             if !end.0.is_null() {
                 let core = NonNull::new_unchecked((*slot).core);
-                // A frame that used nothing but scopes may stand where its arena had no chunk yet.
+                // A frame that only used scopes may still be at the position from before its arena's
+                // first chunk.
                 let nothing = end.1 == chunk::empty();
                 let start = if nothing { end } else { (core.as_ref().cursor, core.as_ref().limit) };
                 aids::ended(core, start, end);
@@ -167,7 +169,7 @@ impl Team {
         });
     }
 
-    /// The bytes that the arenas of all threads keep.
+    /// The bytes kept by the arenas of all threads.
     #[must_use]
     pub fn reserved(&mut self) -> usize {
         let mut bytes = 0;
@@ -287,7 +289,7 @@ impl Drop for Team {
                 unsafe { self.0.free() };
             }
         }
-        // The memory goes back also when a drop panics.
+        // The memory is given back even if a drop panics.
         Memory(self).0.end_frame();
     }
 }
@@ -353,8 +355,8 @@ impl Drop for Visit<'_> {
 
 /// The calling thread's frame of a team, until this is dropped. See [`Team::enter`].
 ///
-/// It stays on its thread; what it allocates may go where its type may go. Entering again before it
-/// is dropped gives another arena.
+/// It stays on its thread; what it allocates may move if its type may. Entering again before it is
+/// dropped uses another arena.
 ///
 /// ```compile_fail
 /// let team = allod_frame::Team::new();
@@ -364,8 +366,8 @@ impl Drop for Visit<'_> {
 pub struct Entered<'t>(Visit<'t>);
 
 impl<'t> Entered<'t> {
-    /// Runs `work` in a scope of this frame: what it allocates goes when it returns, and may refer to
-    /// the world around.
+    /// Runs `work` in a scope of this frame: what it allocates is freed when it returns, and may
+    /// refer to the surroundings.
     #[inline]
     pub fn scope<'env, R>(&mut self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'env>) -> R) -> R {
         let mut guard = self.0.frame.nested();
@@ -409,7 +411,8 @@ impl<'f> Workers<'f, '_> {
         Ok(work(&self.visit()?.frame))
     }
 
-    /// Runs `work` in a scope of the calling thread's frame: what it allocates goes when it returns.
+    /// Runs `work` in a scope of the calling thread's frame: what it allocates is freed when it
+    /// returns.
     ///
     /// # Panics
     /// When memory is out.

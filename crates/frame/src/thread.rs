@@ -1,7 +1,7 @@
-//! An arena a thread, found by two instructions: no lock, no hashing.
+//! One arena per thread, found by two instructions: no lock, no hashing.
 //!
-//! A thread's arenas are made at its first use and freed when the thread ends. A frame takes one and
-//! puts it back, so that frames opened inside others (by a library, say) get arenas of their own.
+//! A thread's arenas are created at its first use and freed when the thread ends. A frame takes one
+//! and puts it back, so nested frames (for example, in a library) get their own arenas.
 
 use crate::error::{OutOfMemory, or_panic};
 use crate::frame::Frame;

@@ -1,6 +1,6 @@
-//! What the features see of a frame: its beginning, its end, its allocations.
+//! Hooks for the features: a frame's beginning, its end, its allocations.
 //!
-//! Every function here is empty, and every type without size, when the features are off.
+//! When the features are off, every function here is empty, and every type has size 0.
 
 use crate::behaviour;
 use crate::budgets;
@@ -11,7 +11,7 @@ use crate::located::Here;
 use crate::stats;
 use crate::tags;
 
-/// What the features keep with an open frame; scopes are not watched.
+/// The features' data of an open frame; scopes are not watched.
 pub(crate) struct Watched {
     counted: stats::Counted,
     behaviour: behaviour::Begun,
@@ -68,8 +68,8 @@ pub(crate) fn made(bytes: usize, here: Here) {
     behaviour::note(bytes, here);
 }
 
-/// The newest block is about to change from `old` bytes to `new` where it is; false when a budget
-/// wants it to be a new allocation, which it can refuse.
+/// The newest block is about to change from `old` bytes to `new` in place; false if a budget
+/// requires a new allocation, which it can refuse.
 #[inline(always)]
 pub(crate) fn resized(frame: &Frame<'_>, old: usize, new: usize) -> bool {
     if !budgets::recharge(frame, old, new) {

@@ -1,4 +1,4 @@
-//! Types whose value may be all zero bytes.
+//! Types for which all bytes zero is a valid value.
 
 /// A type for which all bytes zero is a valid value.
 ///

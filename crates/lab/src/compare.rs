@@ -30,11 +30,11 @@ pub struct Request<'a> {
     pub arguments: &'a [OsString],
     /// The allocators, and the terms.
     pub contest: Contest<'a>,
-    /// Variables that the program gets beside those that pass.
+    /// Variables for the program, beside those that are passed on.
     pub environment: &'a [(OsString, OsString)],
-    /// When to give the program up.
+    /// When to give up on the program.
     pub limit: Option<Duration>,
-    /// What becomes of what it prints.
+    /// What happens to its output.
     pub output: Output,
 }
 
@@ -53,7 +53,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
         suite: WALL,
         workloads: &[Workload {
             name: name.clone(),
-            // Nobody knows how many threads it has.
+            // Its number of threads is unknown.
             pinned: false,
             arms: Vec::new(),
             most_rounds: None,
@@ -74,7 +74,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
     let mut report = plan.measure(progress)?;
     if let Some(f) = report.failures.iter().find(|f| f.subject == baseline) {
         return Err(format!(
-            "{name} {} on {baseline}, so that there is nothing to compare with",
+            "{name} {} on {baseline}, so there is nothing to compare with",
             f.reason
         ));
     }
@@ -91,16 +91,16 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
     Ok(report)
 }
 
-/// A program of the user's, as what is done.
+/// A user's program as the work to measure.
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
-    /// The program's file, where the arm has none of its own.
+    /// The program's file, for arms without one of their own.
     pub program: &'a Path,
     /// Its arguments; the arm's come after them.
     pub arguments: &'a [OsString],
-    /// When to give it up.
+    /// When to give up on it.
     pub limit: Option<Duration>,
-    /// What becomes of what it prints.
+    /// What happens to its output.
     pub output: Output,
     /// The name of the number that it prints as its result, as `NAME=NUMBER` on a line.
     pub result: Option<&'a Metric>,
@@ -125,13 +125,13 @@ impl Work for Program<'_> {
     }
 }
 
-/// The result that a program printed; ratios take a number above 0.
+/// The result that a program printed; ratios need a number above 0.
 fn printed(stdout: &str, name: &str) -> Result<f64, String> {
     match field(stdout, name) {
         "" => Err(format!("printed no result {name}=NUMBER")),
         text => match text.trim().parse::<f64>() {
             Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-            _ => Err(format!("printed {name}={text}, which is no number above 0")),
+            _ => Err(format!("printed {name}={text}, which is not a number above 0")),
         },
     }
 }

@@ -15,7 +15,7 @@ pub struct Contest<'a> {
     pub subjects: &'a [Subject],
     /// The name of the subject that the others are compared with.
     pub baseline: &'a str,
-    /// What is asked of the measurement.
+    /// How to measure.
     pub terms: Terms,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Contest<'a> {
         Ok(report)
     }
 
-    /// The tables of such a suite, the null subject in its own column.
+    /// The suite's tables, with the null subject in its own column.
     pub(crate) fn table<'r>(
         &self,
         report: &'r Report,

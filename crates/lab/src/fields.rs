@@ -1,4 +1,4 @@
-//! What programs print for other programs: a `name=value` line for each thing that they tell.
+//! Output of programs for programs: lines of the form `name=value`.
 
 /// The value of a `name=value` line.
 pub(crate) fn field<'a>(text: &'a str, name: &str) -> &'a str {

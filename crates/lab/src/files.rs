@@ -1,4 +1,4 @@
-//! Where the files are that the laboratory needs: beside the command, or where the build put them.
+//! The files that the laboratory needs: beside the command, or where the build put them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,7 @@ fn beside(folders: &[&str], name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file()).and_then(|file| file.canonicalize().ok())
 }
 
-/// Finds a part of the laboratory where an installation has it: beside the command, or in
-/// `../lib/allod`.
+/// Finds an installed part of the laboratory: beside the command, or in `../lib/allod`.
 pub fn installed_part(name: &str) -> Option<PathBuf> {
     beside(&["", "../lib/allod"], name)
 }
@@ -31,7 +30,7 @@ fn part(name: &str) -> Result<PathBuf, String> {
 /// # Errors
 /// Says how to build it when it is not there.
 pub fn liballod() -> Result<PathBuf, String> {
-    // The test programs of a build lie in `deps`, one folder below the library.
+    // A build's test programs are in `deps`, one folder below the library.
     beside(&["", "deps", "..", "../lib", "../lib/allod"], "liballod.so").ok_or_else(|| {
         "liballod.so is not beside this command; build both with `cargo build --release`".into()
     })

@@ -1,4 +1,4 @@
-//! What is in a store, as `allod history` shows it.
+//! The contents of a store, as `allod history` shows them.
 
 use crate::experiment;
 use crate::machine::Machine;
@@ -17,7 +17,7 @@ pub fn table(entries: &[Entry]) -> String {
         return "No runs.\n".into();
     }
     let commands: Vec<String> = entries.iter().map(|e| command(&e.command) + &state(e)).collect();
-    // Words line up at their beginnings; what stands behind the last of them is trimmed.
+    // Columns are left-aligned; trailing spaces are trimmed.
     let width = commands.iter().map(|c| c.chars().count()).max().unwrap_or(0);
     let head =
         ["run", "time (UTC)", "commit", "branch", "rounds", &format!("{:width$}", "command")];
@@ -35,7 +35,7 @@ pub fn table(entries: &[Entry]) -> String {
     table.to_string()
 }
 
-/// What a run is not that one might take it for.
+/// Marks a run that is incomplete.
 fn state(entry: &Entry) -> String {
     let mut text = String::new();
     if let Some(first) = entry.shards.first() {
@@ -50,7 +50,7 @@ fn state(entry: &Entry) -> String {
     text
 }
 
-/// What a merge brought, in a line.
+/// The result of a merge, in one line.
 pub fn merged(merged: &Merged) -> String {
     let Merged { new, grown, known } = merged;
     let list = |runs: &BTreeSet<RunId>| {
@@ -103,7 +103,7 @@ pub fn page(run: RunId, report: &Report) -> String {
 fn suite_page(report: &Report, suite: &str) -> String {
     let compared = report.comparisons.iter().find(|c| c.suite == suite);
     let mut tables = SuiteTable::of(report, suite, compared.map_or("", |c| &c.baseline));
-    // A subject without comparisons only shows a workload's own cost.
+    // A subject without comparisons only shows the cost of the workload itself.
     let apart =
         report.views.iter().find(|v| v.view.suite == suite).and_then(|v| v.apart.as_deref());
     tables.floor = apart;
@@ -121,7 +121,7 @@ fn suite_page(report: &Report, suite: &str) -> String {
     text
 }
 
-/// Where something comes from, line by line.
+/// A run's provenance, line by line.
 fn origin(machine: &Machine, p: &Provenance) -> String {
     let Machine { os, arch, cpu, cores, memory_kib, huge_pages, governor } = machine;
     let Tree { commit, branch, modified } = &p.tree;

@@ -1,8 +1,8 @@
-//! The Allod laboratory: what an allocator costs, found out so that others can believe it.
+//! The Allod laboratory: measures what an allocator costs, in a way that others can trust.
 //!
 //! # A measurement of your own
-//! Any two functions that do the same work can be compared. This is a whole program; started again for
-//! each sample, it needs nothing but its own executable:
+//! Any two functions that do the same work can be compared. This is a whole program; it starts its own
+//! executable again for each sample:
 //!
 //! ```standalone_crate
 //! use allod_lab::driver::Rule;
@@ -34,26 +34,24 @@
 //!     Ok(())
 //! }
 //! ```
-//!
-//! What an arm or a workload of another kind takes stands at [`driver`]: whatever can say what one turn
-//! brought can be measured.
+//! [`driver`] says how to measure arms and workloads of other kinds: anything that can report the
+//! result of one turn.
 //!
 //! # The parts
-//! - [`model`] has the terms: an **arm** is what is measured, a **workload** what is done, an
-//!   **observation** one raw value, a **report** what is told of them;
-//! - [`driver`] measures: it interleaves the arms, repeats, and stops when enough is known;
-//! - [`stats`] judges: intervals, ratios, verdicts; [`views`] makes results of observations;
-//! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs one on the other;
+//! - [`model`] has the terms: an **arm** is what is measured, a **workload** is the work that
+//!   it does, an **observation** is one raw value, a **report** holds all of them;
+//! - [`driver`] measures: it interleaves the arms, repeats, and stops when the ratios are known well enough;
+//! - [`stats`] judges: intervals, ratios, verdicts; [`views`] makes results from observations;
+//! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs a program on an allocator;
 //! - a [`Contest`] says which allocators take part, on which [terms](driver::Terms);
 //! - [`compare`] measures any program on every allocator, [`heap`] is a suite of workloads, [`inprocess`]
 //!   makes a suite of any functions;
-//! - [`experiment`] measures every combination of some factors, and says what each does and what they do
-//!   together;
-//! - [`store`] keeps every run in one file, [`history`] shows what is in it, and [`gate`]
-//!   finds out whether something became worse since;
-//! - [`replay`] runs recorded programs again; [`trace_tables`] says what is in their traces;
-//! - [`suite_table`] and [`table`] print, with [`notes`] below; [`report`] makes pages, scorecards and tables of
-//!   what was measured before.
+//! - [`experiment`] measures every combination of some factors: their effects, alone and together;
+//! - [`store`] keeps every run in one file, [`history`] shows its contents, and [`gate`]
+//!   detects what became worse since;
+//! - [`replay`] runs traces of programs; [`trace_tables`] summarises traces;
+//! - [`suite_table`] and [`table`] print, with [`notes`] below; [`report`] makes pages, scorecards and tables
+//!   from earlier measurements.
 
 pub mod builds;
 pub mod compare;
@@ -96,7 +94,7 @@ pub use tree::Tree;
 pub struct Step<'a> {
     /// Steps finished before this one.
     pub done: usize,
-    /// Steps in all.
+    /// The number of all steps.
     pub total: usize,
     /// The workload that runs now.
     pub workload: &'a str,

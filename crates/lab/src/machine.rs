@@ -1,9 +1,10 @@
-//! What a result must say about the machine it came from.
+//! The machine on which a result was measured.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
 
-/// The machine, as far as it bears on a measurement. A fact that cannot be read is an empty string or 0.
+/// The facts about the machine that matter for a measurement. One that cannot be read is an empty string
+/// or 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// Operating system and its release, such as `Linux 6.1.0`.
@@ -16,7 +17,7 @@ pub struct Machine {
     pub cores: usize,
     /// Main memory in KiB.
     pub memory_kib: u64,
-    /// When the kernel backs memory with huge pages by itself: `always`, `madvise` or `never`.
+    /// When the kernel uses huge pages automatically: `always`, `madvise` or `never`.
     pub huge_pages: String,
     /// How the processor's clock is chosen, such as `performance`.
     #[serde(default)]

@@ -1,6 +1,6 @@
-//! Names that people type: when one is unknown, the nearest one is shown.
+//! Names that users type: for an unknown one, the most similar known one is suggested.
 
-/// The known name that looks most like `name`; nothing when none does.
+/// The known name most similar to `name`, if any is similar.
 ///
 /// ```
 /// use allod_lab::names::nearest;

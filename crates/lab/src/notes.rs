@@ -1,4 +1,4 @@
-//! What a reader of the tables must know about how they came to be.
+//! The notes under the tables: how the numbers were measured.
 
 use crate::model::{Report, metric};
 use crate::process::COUNTERS;
@@ -7,14 +7,14 @@ use crate::suite_table::{CROWDED, crowded};
 use crate::table::counted;
 use std::fmt::Write;
 
-/// Sentences for the end of the tables: too few rounds, a stop, disturbances, what could not be
-/// measured here, and the seed.
+/// The notes under the tables: too few rounds, a stop, disturbances, what could not be measured
+/// here, and the seed.
 pub fn notes(report: &Report) -> String {
     let mut text = String::new();
     let p = &report.provenance;
     let rounds = report.rounds();
     if p.stopped {
-        text += "Stopped: this is what was measured until then.\n";
+        text += "Stopped: these are the results so far.\n";
     }
     if report.observations.iter().any(|o| o.metric.name == metric::EXECUTED.name) {
         return text;
@@ -50,19 +50,19 @@ pub fn notes(report: &Report) -> String {
             let _ = writeln!(text, "No hardware counters: {}.", no_counters(p.counters_errno));
         }
         if !has("final") {
-            text += "Memory at the end is not known: processes may not be watched here.\n";
+            text += "Memory at the end is unknown: processes may not be watched here.\n";
         }
         let _ = writeln!(text, "Order drawn from --seed {}.", p.seed);
     }
     text
 }
 
-/// How many there are, as the beginning of a sentence about them.
+/// The number of something, as the beginning of a sentence.
 fn are(n: usize, what: &str) -> String {
     format!("{} {}", counted(n, what), if n == 1 { "is" } else { "are" })
 }
 
-/// Why there are no hardware counters, and what would bring them.
+/// Why there are no hardware counters, and how to get them.
 fn no_counters(errno: Option<i32>) -> String {
     match errno {
         Some(libc::EACCES | libc::EPERM) => {
@@ -71,9 +71,9 @@ fn no_counters(errno: Option<i32>) -> String {
                 .into()
         }
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
-            "this machine has none to count with, as is common in virtual ones".into()
+            "this machine has none, which is common in virtual machines".into()
         }
-        Some(libc::ENOSYS) => "the kernel has no perf_event_open, or does not let it through".into(),
+        Some(libc::ENOSYS) => "the kernel does not have perf_event_open, or blocks it".into(),
         Some(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
         None => "not known here".into(),
     }

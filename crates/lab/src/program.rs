@@ -19,7 +19,7 @@ pub struct CannotStart {
 /// Finds a program as the shell would: by its path when there is a slash in it, else in `PATH`.
 ///
 /// # Errors
-/// With the exit code and the words to give up with.
+/// With the exit code and the message.
 pub fn find(name: &OsStr) -> Result<PathBuf, CannotStart> {
     let shown = Path::new(name).display();
     if name.as_bytes().contains(&b'/') {
@@ -56,15 +56,15 @@ fn executable(path: &Path) -> Result<(), CannotStart> {
         Err(e) => no(126, &e.to_string()),
         Ok(m) if m.is_dir() => no(126, "it is a folder"),
         Ok(m) if m.permissions().mode() & 0o111 == 0 => {
-            no(126, "it is not executable (chmod +x makes it so)")
+            no(126, "it is not executable (chmod +x would make it so)")
         }
         Ok(_) => Ok(()),
     }
 }
 
-/// Why preloading a library does not reach a program; nothing when it should.
+/// Why preloading does not work for a program; `None` if it should.
 ///
-/// Looks at the file and, for a script, at its interpreter. A program it cannot read is given the
+/// Checks the file and, for a script, its interpreter. A program that it cannot read is given the
 /// benefit of the doubt.
 pub fn out_of_reach(program: &Path) -> Option<String> {
     let shown = program.display();
@@ -83,7 +83,7 @@ pub fn out_of_reach(program: &Path) -> Option<String> {
     }
     is_static(&start).unwrap_or(false).then(|| {
         format!(
-            "{shown} is statically linked: it carries its own malloc, and no library can be \
+            "{shown} is statically linked: it contains its own malloc, and no library can be \
              preloaded into it"
         )
     })
@@ -104,7 +104,7 @@ fn gains_privileges(program: &Path) -> bool {
     capabilities > 0 && user != 0
 }
 
-/// Whether a 64-bit little-endian ELF file asks for no dynamic linker; nothing for other files.
+/// Whether a 64-bit little-endian ELF file needs no dynamic linker; `None` for other files.
 fn is_static(elf: &[u8]) -> Option<bool> {
     const PT_INTERP: u32 = 3;
     let number = |at: usize, bytes: usize| {

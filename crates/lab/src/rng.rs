@@ -3,7 +3,7 @@
 //! The laboratory needs randomness twice: to shuffle the order of subjects and to resample in the
 //! bootstrap. Both must be repeatable, neither needs cryptographic quality.
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): one addition and three multiplications a number.
+/// SplitMix64 (Steele, Lea and Flood, 2014): one addition and three multiplications per number.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One share of several. Whole workloads are shared out, so that whatever is compared was measured by
-/// one machine.
+/// One share of several. Workloads are not split, so everything that is compared is measured on one
+/// machine.
 ///
 /// ```
 /// use allod_lab::Shard;
 /// let shard: Shard = "2/3".parse()?;
-/// // In turn, since workloads that stand together take about as long.
+/// // Dealt out in turn, since neighbouring workloads take about equally long.
 /// assert_eq!(shard.of(&["a", "b", "c", "d", "e"]), ["b", "e"]);
 /// assert_eq!("4/3".parse::<Shard>().unwrap_err(), "4/3: there are 3 shares, the first is 1/3");
 /// # Ok::<(), String>(())
@@ -44,13 +44,13 @@ impl FromStr for Shard {
         let read =
             |(number, shares): (&str, &str)| Some((number.parse().ok()?, shares.parse().ok()?));
         match text.split_once('/').and_then(read) {
-            Some((_, 0)) => Err(format!("{text}: there is one share at least, 1/1")),
+            Some((_, 0)) => Err(format!("{text}: there is at least one share, 1/1")),
             Some((number, shares)) if (1..=shares).contains(&number) => Ok(Self { number, shares }),
             Some((_, 1)) => Err(format!("{text}: there is one share, 1/1")),
             Some((_, shares)) => {
                 Err(format!("{text}: there are {shares} shares, the first is 1/{shares}"))
             }
-            None => Err("which share of how many is wanted, such as 2/5".into()),
+            None => Err("expected a share, such as 2/5".into()),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! How results were made of observations: kept in a report, so that they can be made again.
+//! How results were computed from observations: kept in a report, so that they can be recomputed.
 
 use crate::driver::Seen;
 use crate::model::{Report, Shown, View};
 use crate::views::Against;
 
 impl Shown {
-    /// What is to be kept of a view that is added to a report of one suite's observations.
+    /// The record of a view that is added to a report with one suite's observations.
     pub(crate) fn of(view: &View, report: &Report, against: Against) -> Self {
         let of = report.observations.first().map_or(&view.suite, |o| &o.suite);
         Self {
@@ -20,7 +20,7 @@ impl Shown {
 }
 
 impl View {
-    /// Adds the view to a report that has the observations, and what is needed to make it again.
+    /// Adds the view to a report that has the observations, with what is needed to recompute it.
     pub fn add_to(&self, report: &mut Report, against: Against) {
         report.views.push(Shown::of(self, report, against));
         self.show(report, against);
@@ -28,7 +28,7 @@ impl View {
 }
 
 impl Report {
-    /// Makes all results and comparisons again, of the observations that there are now.
+    /// Recomputes all results and comparisons from the current observations.
     pub(crate) fn renew(&mut self) {
         (self.results, self.comparisons) = (Vec::new(), Vec::new());
         for shown in std::mem::take(&mut self.views) {

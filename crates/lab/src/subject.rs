@@ -26,7 +26,7 @@ const FOLDERS: [&str; 8] = [
     "/usr/local/lib64",
 ];
 
-/// Libraries that are used when the system has them, and what they are.
+/// Libraries that are used if the system has them, and what they are.
 const KNOWN: [(&str, &str); 4] = [
     ("libmimalloc.so", "mimalloc"),
     ("libjemalloc.so", "jemalloc"),
@@ -41,7 +41,7 @@ pub struct Subject {
     pub name: String,
     /// The library to preload; none for the system's own malloc.
     pub library: Option<PathBuf>,
-    /// What it is and where it came from, for people.
+    /// A description with its origin, for people.
     pub origin: String,
 }
 
@@ -52,12 +52,12 @@ impl Subject {
     }
 }
 
-/// A library to be looked at as a subject.
+/// A library that may become a subject.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The allocator's name.
     pub name: String,
-    /// Its version, when it is known beforehand.
+    /// Its version, if known beforehand.
     pub version: Option<String>,
     /// The library.
     pub library: PathBuf,
@@ -65,7 +65,7 @@ pub struct Candidate {
     pub origin: String,
 }
 
-/// What was found, and what was there but does not work.
+/// The subjects that were found, and libraries that do not work.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The subjects, Allod first, the system's malloc second.
@@ -77,8 +77,8 @@ pub struct Found {
 /// Finds every allocator: Allod, the system's malloc, the `built` peers, those `named` by the user as
 /// `NAME=PATH`, and those installed on the system.
 ///
-/// Each library is tried before it is accepted: a program is started on it that tells which library
-/// its `malloc` really comes from.
+/// Each library is tried before it is accepted: a program started on it says which library its
+/// `malloc` really comes from.
 pub fn discover(built: &[Candidate], named: &[Candidate]) -> Found {
     let (mut found, mut hardened) = (Found::default(), Found::default());
     match files::liballod() {
@@ -88,7 +88,7 @@ pub fn discover(built: &[Candidate], named: &[Candidate]) -> Found {
         },
         Err(message) => found.refused.push(message),
     }
-    // Built by a command of its own, and missed by nobody who has not given it.
+    // It is built by a separate command, so nobody is told if it is missing.
     if let Ok(library) = files::hardened() {
         match probe(&library) {
             Ok(_) => accept(&mut hardened, "allod-hardened".into(), library, "Allod".into()),
@@ -123,7 +123,9 @@ pub fn parse_peer(text: &str) -> Result<Candidate, String> {
     match read {
         Err(e) if e.kind() != ErrorKind::UnexpectedEof => return Err(cannot(e)),
         _ if &start != b"\x7fELF" => {
-            return Err(format!("the library of peer {name:?}, {path}: this is no shared library"));
+            return Err(format!(
+                "the library of peer {name:?}, {path}: this is not a shared library"
+            ));
         }
         _ => {}
     }
@@ -134,7 +136,7 @@ pub fn parse_peer(text: &str) -> Result<Candidate, String> {
 /// Picks subjects by names: a whole name, or an allocator's name without its version.
 ///
 /// # Errors
-/// Names what is unknown, and what there is.
+/// Names the unknown one, and those that there are.
 pub fn pick(subjects: &[Subject], names: &[String]) -> Result<Vec<Subject>, String> {
     if names.is_empty() {
         return Ok(subjects.to_vec());
@@ -181,8 +183,8 @@ fn try_candidate(found: &mut Found, candidate: &Candidate) {
         name = format!("{name}-{version}");
     }
     if found.subjects.iter().any(|s| s.name == name) {
-        // The user's come first, then those built here; what an installed one shares with them is
-        // its version.
+        // The user's come first, then those built here. An installed one of the same version is
+        // the same allocator.
         if candidate.version.as_deref() == Some("") {
             found.refused.push(format!("{name} is left out: there is another of that name"));
             return;
@@ -196,8 +198,8 @@ fn accept(found: &mut Found, name: String, library: PathBuf, origin: String) {
     found.subjects.push(Subject { name, library: Some(library), origin });
 }
 
-/// Starts a small program on a library, to see that the library serves `malloc` there; gives the
-/// version that the allocator tells of itself, if it does.
+/// Starts a small program on a library to check that the library serves `malloc`; returns the
+/// version that the allocator reports, if any.
 ///
 /// # Errors
 /// Says why the library cannot be used.

@@ -6,7 +6,7 @@ use crate::table::{Table, digits, mebibytes, nanoseconds};
 use crate::views::{GEOMETRIC_MEAN, View, mean_without};
 
 /// The mark of a workload with more threads than the machine has processors: its threads wait for
-/// each other, whatever the allocator does.
+/// each other with any allocator.
 pub const CROWDED: &str = " †";
 
 /// The workloads with more threads than the machine has processors.
@@ -15,7 +15,7 @@ pub fn crowded(report: &Report) -> impl Iterator<Item = &str> {
     of_threads.filter(|o| o.value > report.machine.cores as f64).map(|o| o.workload.as_str())
 }
 
-/// One suite of a report, as tables show it.
+/// One suite of a report, for tables.
 #[derive(Clone, Debug)]
 pub struct SuiteTable<'a> {
     /// The report.
@@ -28,7 +28,7 @@ pub struct SuiteTable<'a> {
     pub subjects: Vec<&'a str>,
     /// The subject that others are compared with.
     pub baseline: &'a str,
-    /// A subject that only shows a workload's own cost; its column stands last and never wins.
+    /// A subject that only shows the cost of the workload itself; its column comes last and never wins.
     pub floor: Option<&'a str>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> SuiteTable<'a> {
         Self { report, suite, workloads, subjects, baseline, floor: None }
     }
 
-    /// Nanoseconds an operation, medians; `*` marks the best of each row.
+    /// Nanoseconds per operation, medians; `*` marks the best of each row.
     pub fn time(&self) -> Table {
         self.least(|w, s| self.cost(w, s), nanoseconds, true)
     }
@@ -73,14 +73,14 @@ impl<'a> SuiteTable<'a> {
         self.least(|w, s| self.cost(w, s), digits, true)
     }
 
-    /// Nanoseconds an operation less the floor's.
+    /// Nanoseconds per operation minus the floor's.
     pub fn net_time(&self) -> Table {
         let own = |w: &str| self.floor.and_then(|floor| self.cost(w, floor)).unwrap_or(0.0);
         self.least(|w, s| Some(self.cost(w, s)? - own(w)), nanoseconds, false)
     }
 
-    /// MiB at the peak, with the geometric mean and what it is against the baseline; `*` marks the
-    /// best of each row.
+    /// MiB at the peak, with the geometric mean relative to the baseline; `*` marks the best of
+    /// each row.
     pub fn memory(&self) -> Table {
         let mut table = self.least(|w, s| self.peak(w, s), mebibytes, true);
         let mean = |s: &str| {
@@ -96,7 +96,7 @@ impl<'a> SuiteTable<'a> {
         table
     }
 
-    /// Times faster than the baseline, with the geometric means, over how many rows they are, and
+    /// Times faster than the baseline, with the geometric means, the number of their rows, and
     /// their intervals; `+` marks GO, `-` NO-GO and `=` EQUIVALENT.
     pub fn ratios(&self) -> Table {
         let mut table = self.ratio_rows();
@@ -110,7 +110,7 @@ impl<'a> SuiteTable<'a> {
         table
     }
 
-    /// How many rows a mean is over: those that the baseline took part in.
+    /// The number of rows in a mean: those in which the baseline took part.
     fn rows_of_mean(&self) -> usize {
         let of_suite = self.report.results.iter().filter(|r| r.suite == self.suite);
         of_suite.filter(|r| r.subject == self.baseline).count()
@@ -141,7 +141,7 @@ impl<'a> SuiteTable<'a> {
         table.row(std::iter::once("    95 % interval".to_owned()).chain(cells));
     }
 
-    /// Times faster than the baseline, row by row: for rows that have no meaning as a mean.
+    /// Times faster than the baseline, row by row: for rows without a meaningful mean.
     pub fn ratio_rows(&self) -> Table {
         let mut table = Table::new([""].iter().chain(&self.subjects).copied());
         for w in &self.workloads {
@@ -186,7 +186,7 @@ impl<'a> SuiteTable<'a> {
         line
     }
 
-    /// Whether a failure is one of this suite, or of the one that it is a view of.
+    /// Whether a failure belongs to this suite, or to the one that it is a view of.
     fn is_of(&self, failure: &Failure) -> bool {
         let rest = self.suite.strip_prefix(&failure.suite);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
@@ -202,7 +202,7 @@ impl<'a> SuiteTable<'a> {
         if lost { "lost" } else { "–" }
     }
 
-    /// A line of numbers of which less is better, the least of them marked.
+    /// A line of numbers where less is better, with the least marked.
     fn line(
         &self,
         name: &str,

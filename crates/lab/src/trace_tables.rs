@@ -3,7 +3,7 @@
 use crate::table::{Table, counted, digits};
 use allod_trace::census::{Band, Census, Crossing, Total};
 
-/// Rows of a table whose length the program decides.
+/// The most rows of a table whose length depends on the program.
 const ROWS: usize = 12;
 
 /// A census as a page of tables.
@@ -41,7 +41,7 @@ pub fn bytes(n: u64) -> String {
     if n < 1024 { format!("{n} B") } else { format!("{} {name}", digits(value)) }
 }
 
-/// Numbers as a line of bars, the greatest of them or `top` as the highest.
+/// Numbers as a line of bars, scaled to the greatest of them or to `top`.
 ///
 /// ```
 /// assert_eq!(allod_lab::trace_tables::sparkline(&[0, 4, 8], 8), "▁▅█");
@@ -66,11 +66,12 @@ fn heading(census: &Census) -> String {
         bytes(census.left.bytes),
     );
     if !census.complete {
-        text += "The trace has no end: the program was killed, left by _exit, or still runs.\n";
+        text +=
+            "The trace has no end: the program was killed, called _exit, or is still running.\n";
     }
     if census.missed > 0 {
         text += &format!(
-            "{} missing, made while the recorder was at work, as from a signal handler.\n",
+            "{} missing, made while the recorder was running, for example by a signal handler.\n",
             counted(census.missed as usize, "call")
         );
     }
@@ -88,7 +89,7 @@ fn calls(census: &Census) -> String {
         ("free of a null pointer", calls.free_null),
         ("free of an unknown block", calls.free_unknown),
         ("failed", calls.failed),
-        ("blocks whose end was not seen", calls.lost),
+        ("blocks whose free was not seen", calls.lost),
     ];
     let mut table = Table::new(["calls", "times"]);
     for (name, times) in rows.into_iter().filter(|(_, times)| *times > 0) {

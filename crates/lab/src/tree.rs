@@ -1,4 +1,4 @@
-//! The commit that something was measured at, asked of git.
+//! The commit at which something was measured, according to git.
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -8,16 +8,16 @@ use std::sync::OnceLock;
 /// The state of a git work tree; empty where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tree {
-    /// The whole name of the commit.
+    /// The full hash of the commit.
     pub commit: String,
-    /// The branch that is checked out; empty when none is.
+    /// The branch that is checked out; empty if none is.
     pub branch: String,
     /// Whether files that git knows differ from the commit.
     pub modified: bool,
 }
 
 impl Tree {
-    /// The tree that this process was started in, as it was when this was asked first.
+    /// The tree in which this process was started, as it was at the first call.
     pub fn here() -> &'static Self {
         static HERE: OnceLock<Tree> = OnceLock::new();
         HERE.get_or_init(|| Self::of(Path::new(".")))
@@ -41,7 +41,7 @@ impl Tree {
         }
     }
 
-    /// The commit in short, with a `+` when files were modified; nothing when it is not known.
+    /// The short hash of the commit, with a `+` if files were modified; empty if unknown.
     ///
     /// ```
     /// use allod_lab::Tree;
@@ -55,11 +55,11 @@ impl Tree {
     }
 }
 
-/// What git answers in a folder; nothing when it fails or is not there.
+/// git's output in a folder; `None` if it fails or is not installed.
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
-    // It must not take the index's lock from a git that works.
+    // It must not take the index lock from another git command.
     let output = command.env("GIT_OPTIONAL_LOCKS", "0").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

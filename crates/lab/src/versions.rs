@@ -2,8 +2,8 @@
 
 use crate::subject::libc_version;
 
-/// What a subject of an in-process suite is, with its version; nothing for one that has none, such as a
-/// loop, or is not known here.
+/// The description of a subject of an in-process suite, with its version; `None` for one without a
+/// version, such as a loop, or an unknown one.
 pub(crate) fn of(subject: &str) -> String {
     match subject {
         "allod" | "full" | "typed" | "mk" | "allod-heap" => {

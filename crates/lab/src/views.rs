@@ -1,8 +1,6 @@
-//! Results and comparisons, made from observations.
-//!
-//! A view is a suite of results: for each of its rows it says which metric of which workload the
-//! numbers are. Mostly the rows are workloads and the metric is the same for all; the quantiles of a latency
-//! are the other way round, metrics of one workload.
+//! Results and comparisons, made from observations. A view is a suite of results: it names the workload and
+//! the metric of each row. Usually the rows are workloads with the same metric; latency quantiles are the
+//! other way round, metrics of one workload.
 
 use crate::model::{Comparison, Metric, Report, ResultRow, metric, pairs, values};
 pub use crate::model::{Ratios, View};
@@ -31,7 +29,7 @@ pub struct Against<'a> {
     pub baseline: &'a str,
     /// An arm that has results, but is compared with nobody.
     pub apart: Option<&'a str>,
-    /// The smallest difference that counts, 0.01 for ±1 %.
+    /// The smallest difference that matters, 0.01 for ±1 %.
     pub threshold: f64,
 }
 
@@ -51,13 +49,13 @@ impl View {
         }
     }
 
-    /// The mean is given without these rows, too, where they ran and others did.
+    /// The mean is also given without these rows, if they and others ran.
     pub fn with_extremes(self, rows: &[&str]) -> Self {
         Self { ratios: Ratios::RowsAndMeans(rows.iter().map(|&row| row.into()).collect()), ..self }
     }
 
-    /// The comparisons of peak memory, which say how many times leaner an arm is. The peaks themselves
-    /// stand beside the times, in `peak_rss_kib`.
+    /// The comparisons of peak memory: how many times leaner an arm is. The peaks themselves are
+    /// beside the times, in `peak_rss_kib`.
     pub fn peaks<'a>(suite: &str, workloads: impl IntoIterator<Item = &'a str>) -> Self {
         Self { results: false, ..Self::new(&Self::peak_suite(suite), workloads, &metric::PEAK) }
     }
@@ -106,8 +104,8 @@ impl View {
         })
     }
 
-    /// The comparisons of one arm. Their mean is over the rows that have the baseline; it is left out
-    /// when the arm lost one of them: a mean over fewer rows would flatter it.
+    /// The comparisons of one arm. Their mean covers the rows that have the baseline; it is omitted
+    /// if the arm lost one of them, because a mean over fewer rows would flatter it.
     fn comparisons(&self, report: &Report, arm: &str, against: Against) -> Vec<Comparison> {
         let threshold = against.threshold;
         let comparison = |row, base, ratio| Comparison::new(&self.suite, row, arm, base, ratio);
@@ -156,7 +154,7 @@ impl View {
     }
 }
 
-/// The arm that a workload's others are compared with: the first that took part where the baseline
+/// The arm with which a workload's others are compared: the first that took part, if the baseline
 /// cannot do the workload.
 fn baseline_of<'a>(report: &Report, workload: &str, against: Against<'a>) -> Option<&'a str> {
     let took_part = |arm: &&str| {

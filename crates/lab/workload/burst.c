@@ -1,4 +1,5 @@
-// A burst of allocation, everything freed, then idleness: how much memory goes back by itself?
+// A burst of allocation, everything freed, then idleness: how much memory is given back
+// without being asked for?
 #include "work.h"
 
 #include <time.h>

@@ -1,8 +1,8 @@
-// How fast the machine is just now: the time of a short loop whose work never changes.
+// How fast the machine is at the moment: the time of a short loop of fixed work.
 //
-// The loop is a chain of multiplications, each of which waits for the one before it, so that it depends on the
-// clock of the processor and on whoever shares it, and on no memory. It is timed several times; the
-// median passes over single interruptions and shows what lasts.
+// The loop is a chain of dependent multiplications, so it depends on the processor's clock and on who
+// shares it, but not on memory. It is timed several times; the median ignores single interruptions and
+// shows lasting changes.
 #ifndef ALLOD_CALIBRATE_H
 #define ALLOD_CALIBRATE_H
 

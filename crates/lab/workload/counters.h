@@ -1,5 +1,5 @@
-// Hardware counters of one process and its children, where the machine has them and the system
-// permits them. Only what happens in user mode counts.
+// Hardware counters of one process and its children, if the machine has them and the system permits them.
+// Only user mode is counted.
 #ifndef ALLOD_COUNTERS_H
 #define ALLOD_COUNTERS_H
 
@@ -27,8 +27,8 @@ static const struct {
 
 enum { COUNTERS = sizeof counted / sizeof *counted };
 
-// Counting begins when the process executes its program. A counter that cannot be had is -1. Returns 0, or why
-// there is none at all, as `errno` says it of the first.
+// Counting begins when the process executes its program. An unavailable counter is -1. Returns 0, or if
+// there are none at all, the `errno` of the first.
 static int open_counters(int counters[COUNTERS], pid_t process) {
     int had = 0, first_error = 0;
     for (unsigned i = 0; i < COUNTERS; i++) {
@@ -50,7 +50,7 @@ static int open_counters(int counters[COUNTERS], pid_t process) {
     return had ? 0 : first_error;
 }
 
-// A line for each counter that ran; where they had to take turns, the count is scaled up.
+// Prints a line for each counter that ran; if they had to share the hardware, the count is scaled up.
 static int report_counters(const int counters[COUNTERS], int report) {
     for (unsigned i = 0; i < COUNTERS; i++) {
         struct { uint64_t count, enabled, running; } seen;

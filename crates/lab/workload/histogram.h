@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-// Each doubling is cut into 2^FINE steps; 64 bits have fewer than 64 doublings.
+// Each doubling is divided into 2^FINE steps; 64 bits have fewer than 64 doublings.
 enum { FINE = 7, STEPS_PER_DOUBLING = 1 << FINE, BUCKETS = 64 * STEPS_PER_DOUBLING };
 
 struct histogram {
@@ -21,7 +21,7 @@ static inline unsigned bucket_of(uint64_t ns) {
     return shift * STEPS_PER_DOUBLING + (unsigned)(ns >> shift);
 }
 
-// The middle of the times that a bucket stands for.
+// The middle of a bucket's times.
 static inline uint64_t value_of(unsigned bucket) {
     if (bucket < 2 * STEPS_PER_DOUBLING) return bucket;
     unsigned shift = bucket / STEPS_PER_DOUBLING - 1;

@@ -1,10 +1,10 @@
 // Latency: how long does a program wait for its allocator at worst?
 //
-// One thread replaces blocks in a table and takes the time of every group of 20 operations. Another
-// fills memory, frees all of it and rests, so that fresh pages are taken and given back meanwhile.
-// The rest is longer than the delay after which the allocators that have one give memory back. The
-// run lasts a fixed time: whoever is faster sees no more of the other thread's bursts than the others.
-// The clock is read once per group: the end of one is the start of the next.
+// One thread replaces blocks in a table and times every group of 20 operations. Another fills memory,
+// frees all of it and rests, so that fresh pages are taken and given back meanwhile. The rest is
+// longer than the delay after which allocators give memory back. The run lasts a fixed time, so faster
+// allocators see no more of the other thread's bursts. The clock is read once per group: the end of
+// one is the start of the next.
 #include "histogram.h"
 #include "work.h"
 
@@ -46,7 +46,7 @@ static void *burst_and_rest(void *arg) {
             for (size_t at = 4096; at + 8 < k->size; at += 4096) store_word(k->p + at, at);
             mark(&b->balance, k->p, k->size, filled);
         }
-        // Oldest first when it was cut short.
+        // Oldest first, if it was interrupted.
         bool whole = filled == BURST_BLOCKS;
         for (unsigned i = 0; i < filled; i++) {
             struct block *k = &b->blocks[whole ? b->order[i] : i];

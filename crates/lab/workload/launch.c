@@ -2,19 +2,19 @@
 //
 //     allod-launch PRELOAD CPU SECONDS PROGRAM ARGS…
 //
-// Linux hands a process's peak resident set down through fork and exec, so that a program started by
-// a large process seems at least as large. This launcher is small: what it reports is the program's
-// own. PRELOAD is what the program gets as LD_PRELOAD or `-`, CPU a processor number or `-`, SECONDS a
-// limit or 0. The report goes to standard input, which the caller passes as the writing end of a pipe;
-// the program reads from /dev/null.
+// On Linux a process's peak resident set is passed on through fork and exec, so a program started by a
+// large process seems at least as large. This launcher is small, so the reported peak is the program's
+// own. PRELOAD is the program's LD_PRELOAD or `-`, CPU a processor number or `-`, SECONDS a limit or
+// 0. The report goes to standard input, which the caller passes as the writing end of a pipe; the
+// program reads from /dev/null.
 //
-// The program leads a process group of its own. When time is up, when the launcher is told to stop
-// (SIGTERM, SIGINT, SIGHUP) or its own parent dies, the whole group is killed; so is, at the end, what
-// the program has left running.
+// The program leads its own process group. When time is up, when the launcher is told to stop
+// (SIGTERM, SIGINT, SIGHUP) or its own parent dies, the whole group is killed; at the end, so are
+// processes that the program left running.
 //
 // The report consists of lines `name=value`. `end` is how it ended (`exit`, `signal`, `timeout`,
 // `stopped`, `error`) and the code, signal or errno. The resident set at the end and the counters are
-// left out where the system does not permit them; `counters_errno` says why there are no counters.
+// omitted if the system does not permit them; `counters_errno` says why there are no counters.
 #define _GNU_SOURCE
 #include "calibrate.h"
 #include "counters.h"
@@ -77,8 +77,8 @@ static long resident_kib(pid_t process) {
     return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-// Lets a stopped child go on. It stops once for us, just before it gives its memory back; every other
-// stop belongs to a signal that it is to get.
+// Continues a stopped child. It stops once for us, just before it releases its memory; every other
+// stop is for a signal that it must receive.
 static void go_on(int status, long *final_kib) {
     int signal = WSTOPSIG(status), event = status >> 16;
     if (event == PTRACE_EVENT_EXIT) *final_kib = resident_kib(child);

@@ -1,10 +1,10 @@
-// allod-workload: runs one workload on whatever malloc the process has, and says what it cost.
+// allod-workload: runs one workload on the process's malloc, and reports its cost.
 //
 //     allod-workload [--scale PPM] [--threads N] [--no-check] NAME
 //     allod-workload [--verify | --samples N] --plan FILE replay
 //     allod-workload probe
 //
-// It prints lines of `key=value`. `probe` only says which file serves malloc and its version.
+// It prints lines of `key=value`. `probe` only prints which file serves malloc, and its version.
 #include "work.h"
 
 #include <dlfcn.h>
@@ -55,7 +55,7 @@ static void print(const char *text, size_t length) {
 
 static void *find(const char *symbol) { return dlsym(RTLD_DEFAULT, symbol); }
 
-// Names the version of the allocator, where it has a function that tells.
+// Prints the version of the allocator, if it has a function for that.
 static void version(char *text, size_t room) {
     union { void *p; int (*mi_version)(void); const char *(*tc_version)(int *, int *, const char **);
             int (*mallctl)(const char *, void *, size_t *, void *, size_t);
@@ -78,7 +78,7 @@ static void version(char *text, size_t room) {
     }
 }
 
-// The file whose malloc this process calls: a preloaded library that lost to another is found out.
+// The file whose malloc this process calls, to detect a preloaded library that is overridden.
 static int describe(char *text, size_t room) {
     Dl_info info;
     void *p = find("malloc");

@@ -1,8 +1,8 @@
 // Bursts of medium blocks: about 80 MB are allocated, then all freed in the same order, again and
-// again, as by a program that loads, works and drops. One operation is one allocation and its free.
+// again, like a program that loads, works and drops. One operation is one allocation and its free.
 //
-// Either only the first word of a block is written, so that a row shows what the allocator and fresh
-// pages cost, or the whole block is, as a program that fills its buffers does.
+// Either only the first word of a block is written, to show the cost of the allocator and of fresh
+// pages, or the whole block, like a program that fills its buffers.
 #include "work.h"
 
 enum { BURST = 80000000 };

@@ -1,10 +1,10 @@
-// The null subject: an allocator that does as little as a workload permits.
+// The null subject: an allocator that does as little as possible.
 //
-// Small blocks are cut from a short ring that each thread walks round and round, large ones are all
-// the same one; nothing is ever freed. A workload that holds one block at a time gets the same block
-// every time (`allod_null_recycle`). Blocks therefore overlap, which the workloads are told to
-// tolerate (`--no-check`). What a workload costs on it is the workload's own cost: its loop, its
-// writes, the calls through the procedure linkage table.
+// Small blocks are taken from a short ring in each thread, all large ones are the same block;
+// nothing is ever freed. A workload that holds one block at a time gets the same block every time
+// (`allod_null_recycle`). Blocks therefore overlap, which the workloads must tolerate
+// (`--no-check`). On it a workload costs only its own work: its loop, its writes, the calls through
+// the procedure linkage table.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
@@ -16,8 +16,8 @@
 #define EXPORT __attribute__((visibility("default")))
 #define LOCAL static __thread __attribute__((tls_model("initial-exec")))
 
-// A ring is a power of two long and aligned to it, so that walking round is one mask; behind it lies
-// room for a block that starts at its end.
+// A ring's size is a power of two, to which it is aligned, so that wrapping around is one mask;
+// after it there is room for a block that starts at its end.
 enum { RING = 128 << 10, STRIDE = 2 * RING, RINGS = 64, SMALL = 64 << 10 };
 static const size_t BIG = (size_t)1 << 32;
 
@@ -67,7 +67,7 @@ static inline void *bump(size_t align, size_t n) {
 
 static char *recycled;
 
-// Called by workloads that permit it, when it is there.
+// Called by workloads that permit it, if it exists.
 EXPORT void allod_null_recycle(void) { recycled = area; }
 
 EXPORT void *malloc(size_t n) {

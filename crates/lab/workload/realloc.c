@@ -44,7 +44,7 @@ void realloc_grow(struct work *w) {
 }
 
 // One buffer doubles from 4 KiB to 64 MiB; one operation is one such growth. Only the words at the
-// ends of each size are touched: this asks whether bytes are copied or pages moved.
+// ends of each size are touched: this shows whether bytes are copied or pages moved.
 void realloc_64m(struct work *w) {
     uint64_t count = scaled(w, 8);
     for (uint64_t i = 0; i <= count; i++) {

@@ -1,14 +1,14 @@
-// replay: what a recorded program asked of malloc, asked again.
+// replay: repeats a recorded program's calls to malloc.
 //
 // The plan is a file that `allod_trace::plan` made: a list of operations for each thread, and a table of
-// slots that hold blocks. It is in memory before the clock starts, and nothing but the operations
-// calls malloc while it runs. A block that goes from thread to thread has a slot of its own, which
-// its pointer enters once: whoever frees the block waits for that, and nobody waits for anything
-// else. A thread is started where its program started it, as far as the trace tells.
+// slots that hold blocks. It is in memory before the clock starts, and only the operations call malloc
+// while it runs. A block that passes between threads has its own slot, to which its pointer is written
+// once: the thread that frees the block waits for that, and for nothing else. A thread is started where
+// the program started it, as far as the trace shows.
 //
 // Blocks are touched as a program would: a byte in each page and the last byte. With --verify they
-// are written whole and read back; with --samples memory is looked at while the replay runs. Both
-// make it slower, and are not for timing.
+// are filled and read back; with --samples memory is sampled during the replay. Both make it
+// slower, and are not for timing.
 #include "work.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 enum { MALLOC = 1, CALLOC, ALIGNED, REALLOC, FREE, FREE_NULL, SPAWN, OLD, WAIT = 16, SHARE = 32 };
 enum { KIND_SHIFT = 56, ALIGN_SHIFT = 48, PAGE = 4096, STACK = 256 << 10 };
 
-// No more of a block is touched.
+// The most bytes of a block that are touched.
 static const size_t TOUCHED = (size_t)64 << 20;
 static const uint64_t SIZE_MASK = ((uint64_t)1 << ALIGN_SHIFT) - 1;
 
@@ -34,7 +34,7 @@ struct operation {
     uint32_t from, to;
 };
 
-// What --verify knows of the block in a slot.
+// What --verify knows about the block in a slot.
 struct seen {
     uint64_t size, tag;
 };
@@ -80,7 +80,7 @@ ALWAYS_INLINE void touch(char *p, size_t from, size_t size) {
     p[size - 1] = 1;
 }
 
-// Writes a pattern into a block, or proves that it is there.
+// Writes a pattern into a block, or checks it.
 static void fill(char *p, size_t size, uint64_t tag) {
     size_t at = 0, end = size < TOUCHED ? size : TOUCHED;
     for (; at + 8 <= end; at += 8) store_word(p + at, tag + at);
@@ -117,7 +117,7 @@ static void sample(void) {
     if (done % replay.per_sample == 0) replay.samples[done / replay.per_sample - 1] = resident_kib();
 }
 
-// One operation; gives how many entries of the list it takes.
+// One operation; returns the number of its list entries.
 ALWAYS_INLINE size_t perform(const struct operation *o, bool verify) {
     unsigned kind = (unsigned)(o->word >> KIND_SHIFT);
     unsigned align_log2 = o->word >> ALIGN_SHIFT & 0xFF;
@@ -140,7 +140,8 @@ ALWAYS_INLINE size_t perform(const struct operation *o, bool verify) {
         old_size = o[1].word & SIZE_MASK;
         if (verify) prove(old, old_size, replay.seen[o->from].tag);
         p = realloc(old, size);
-        // What lies behind the last whole word of the shorter size has another form in the longer one.
+        // The bytes after the last whole word of the shorter size have another pattern in the longer
+        // one.
         if (verify && p) prove(p, (old_size < size ? old_size : size) & -(size_t)8, replay.seen[o->from].tag);
         break;
     case FREE:
@@ -156,7 +157,7 @@ ALWAYS_INLINE size_t perform(const struct operation *o, bool verify) {
     case SPAWN: spawn(o->to); return 1;
     default: fail("the plan is damaged");
     }
-    // Some allocators have no block of no bytes; the slot needs one.
+    // Some allocators have no block of size 0; the slot needs one.
     if (__builtin_expect(!p && !size, 0)) p = malloc(1);
     if (__builtin_expect(!p, 0)) fail("an allocation failed that succeeded when it was recorded");
     if (verify) {
@@ -204,7 +205,7 @@ static const uint64_t *load(const char *file, size_t *length) {
     return plan;
 }
 
-// Memory of our own that is there before the clock starts.
+// Our own memory, resident before the clock starts.
 static void *present(size_t bytes) { return memset(own_memory(bytes + 1), 0, bytes + 1); }
 
 void replay_plan(struct work *w) {

@@ -1,7 +1,7 @@
-// Slots: a table of live blocks of which a random one is replaced at every step.
+// Slots: a table of live blocks; every step replaces a random one.
 //
 // A step frees the slot's block and allocates another of a new size: two operations, and no branch
-// that the processor could mispredict for reasons of the workload's own.
+// of the workload itself that the processor could mispredict.
 #include "work.h"
 
 enum kind { PLAIN, ZEROED, ALIGNED, TOUCHED };
@@ -13,7 +13,7 @@ struct step {
 };
 
 // Steps are drawn once and replayed: 256 KiB that stream through the cache, too many for a branch
-// predictor to learn by heart.
+// predictor to learn.
 enum { STEPS = 1 << 15 };
 
 static struct step *draw_steps(unsigned slots, uint64_t lo, uint64_t hi) {
@@ -71,7 +71,7 @@ ALWAYS_INLINE void run(struct work *w, enum kind kind, unsigned slots, uint64_t 
         mark(&w->balance, table[i].p, table[i].size, i);
     }
     uint64_t count = scaled(w, full / 2);
-    // Every slot has been replaced a few times before the clock starts.
+    // Every slot is replaced a few times before the clock starts.
     replace(w, kind, table, steps, count / 8 + slots);
     uint64_t start = now_ns();
     replace(w, kind, table, steps, count);

@@ -22,8 +22,8 @@ static pthread_t start_thread(void *(*body)(void *), void *arg) {
 
 // ---- producer-consumer: half of the threads only allocate, the others only free -----------------
 
-// A ring between one producer and one consumer. Positions are published once a group, so that the
-// hand-over itself costs little beside the allocator.
+// A ring between one producer and one consumer. Positions are published once per group, so that
+// the hand-over itself costs little compared with the allocator.
 enum { RING = 1 << 13, GROUP = 64 };
 
 struct channel {
@@ -36,7 +36,7 @@ struct channel {
     uint64_t produced, consumed; // balances of the two sides
 };
 
-// Waits without burning a processor that the other side might need.
+// Waits without occupying a processor that the other side might need.
 ALWAYS_INLINE uint64_t wait_past(_Atomic uint64_t *position, uint64_t value) {
     uint64_t seen;
     for (unsigned spins = 0; (seen = atomic_load_explicit(position, memory_order_acquire)) <= value;)
@@ -131,7 +131,7 @@ static void *serve_round(void *arg) {
     struct table *t = atomic_exchange(&server.mailbox, self->table);
     uint64_t random = t->seed, balance = 0;
     for (unsigned i = 0; i < ROUND; i++) {
-        // One multiplication: the sequence must differ from table to table, not be good.
+        // One multiplication: the sequences need to differ between tables, but not to be good.
         random = random * 6364136223846793005u + 1442695040888963407u;
         struct block *b = &t->blocks[(random >> 32) % TABLE];
         unmark(&balance, b->p, b->size);

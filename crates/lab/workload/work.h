@@ -1,9 +1,9 @@
-// What all workloads share: the clock, random numbers, memory that is not the allocator's, and the
-// check that blocks kept their contents.
+// What all workloads share: the clock, random numbers, memory outside the allocator, and the check that
+// blocks keep their contents.
 //
-// A workload prepares everything it can before the clock starts: sizes, slots and orders are drawn
-// once from a fixed seed and replayed, so that the measured loop holds the calls to the allocator,
-// one write to the first and the last word of each block, and one read of both before it is freed.
+// A workload prepares everything it can before the clock starts: sizes, slots and orders are drawn once
+// from a fixed seed and replayed, so the measured loop has only the calls to the allocator, one write to
+// the first and the last word of each block, and one read of both before it is freed.
 #ifndef ALLOD_WORK_H
 #define ALLOD_WORK_H
 
@@ -18,24 +18,24 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-// What a workload is asked for and what it found.
+// A workload's parameters and its results.
 struct work {
-    uint64_t param;     // what tells workloads of one function apart, such as the size of a block
+    uint64_t param;     // the parameter of workloads that share a function, such as the size of a block
     uint64_t scale_ppm; // how much of the full length to run, in millionths
     unsigned threads;   // threads for the workloads that use them
     const char *plan;   // replay only: the file of the plan
-    bool verify;        // replay only: write blocks whole and read them back
-    uint64_t samples;   // replay only: how often to look at memory
+    bool verify;        // replay only: fill blocks and read them back
+    uint64_t samples;   // replay only: the number of memory samples
 
     uint64_t operations; // calls to the allocator, unless the workload says otherwise
     uint64_t ns;         // time of those operations
-    uint64_t balance;    // words written into blocks less words read back: 0 when all were kept
+    uint64_t balance;    // words written into blocks minus words read back: 0 if all were kept
     uint64_t wrong;      // blocks that were misaligned or not zeroed
     long rss_before_kib, rss_peak_kib, rss_after_kib; // burst-idle only
     uint64_t peak_bytes;                              // replay with verify only
     const long *sampled_kib;                          // replay with samples only
     uint64_t sampled;
-    uint64_t group_ns[5]; // latency only: what 50, 99, 99.9, 99.99 and 100 % of the groups stay within
+    uint64_t group_ns[5]; // latency only: times that 50, 99, 99.9, 99.99 and 100 % of the groups do not exceed
 };
 
 typedef void workload_fn(struct work *);
@@ -48,7 +48,7 @@ workload_fn producer_consumer, larson, thread_churn;
 workload_fn burst_idle, latency;
 workload_fn replay_plan;
 
-// Stops with a message; for failures that are not the allocator's.
+// Stops with a message; for errors that are not the allocator's.
 __attribute__((noreturn)) void fail(const char *what);
 
 // Nanoseconds on a clock that only goes forward.
@@ -96,7 +96,7 @@ typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 ALWAYS_INLINE uint64_t load_word(const char *p) { return *(const word *)p; }
 ALWAYS_INLINE void store_word(char *p, uint64_t v) { *(word *)p = v; }
 
-// Keeps the compiler from knowing what memory holds, as a call it cannot see into would.
+// Makes memory opaque to the compiler, like a call to an unknown function.
 ALWAYS_INLINE void opaque(void *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
 
 // Writes `tag` into the first and the last word of a block of at least 16 bytes. `balance` is a local
@@ -112,7 +112,7 @@ ALWAYS_INLINE void unmark(uint64_t *balance, const char *p, size_t size) {
     *balance -= load_word(p) + load_word(p + size - 8);
 }
 
-// A block and its size, as the slots of a workload keep it.
+// A block and its size, in a workload's slot.
 struct block {
     char *p;
     size_t size;

@@ -1,4 +1,4 @@
-//! Amounts as people read them.
+//! Amounts for people.
 
 /// `1536` bytes as `1.5 KiB`; other units with commas.
 pub fn amount(value: i64, unit: &str) -> String {
@@ -31,7 +31,7 @@ fn grouped(value: i64) -> String {
     text
 }
 
-/// A part of a whole in per cent; a whole of nothing has none.
+/// A part of a whole in percent; empty if the whole is 0.
 pub fn share(part: i64, whole: i64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }

@@ -3,10 +3,11 @@
 use crate::stacks::Stacks;
 use inferno::flamegraph::{self, Options, color};
 
-/// A flame graph in SVG, which can be searched and zoomed in a browser: the wider a function, the more it holds.
+/// A flame graph in SVG, which can be searched and zoomed in a browser; a function's width is the amount that
+/// it holds.
 ///
-/// `None` when no stack holds anything: there is nothing to draw. Stacks that shrank between two profiles have no
-/// width, so they are left out.
+/// `None` if no stack holds anything. Stacks that shrank between two profiles have no width, so they are left
+/// out.
 pub fn svg(stacks: &Stacks) -> Option<Vec<u8>> {
     let held = || stacks.stacks.iter().filter(|(_, amount)| **amount > 0);
     let lines: Vec<String> = held().map(|(stack, amount)| line(stack, *amount)).collect();
@@ -24,7 +25,7 @@ pub fn svg(stacks: &Stacks) -> Option<Vec<u8>> {
     Some(svg)
 }
 
-/// As flame graphs are fed: functions between semicolons, and the amount.
+/// The input of flame graphs: functions separated by semicolons, and the amount.
 fn line(stack: &[crate::symbols::Frame], amount: i64) -> String {
     let names: Vec<String> = stack.iter().map(|frame| frame.function.replace(';', ":")).collect();
     match names.is_empty() {

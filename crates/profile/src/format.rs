@@ -1,22 +1,22 @@
-//! pprof's format: a gzipped message of the protocol buffers, as `profile.proto` defines it. Only the fields that are
+//! pprof's format: a gzipped protocol buffer message, as `profile.proto` defines it. Only the fields
 //! used here.
 
 use crate::wire::{Damaged, Field, Message};
 use std::io::Read;
 use std::path::Path;
 
-/// More than any profile has once it is unpacked; a file that claims more is damaged, or hostile.
+/// More than the unpacked size of any profile; a file that claims more is damaged or hostile.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Calls in a stack at most: far more than profilers keep, and few enough to be walked by recursion.
+/// The most calls in a stack: far more than profilers keep, and few enough to walk recursively.
 const MOST_CALLS: usize = 1024;
-/// No value, nor the sum of all, is larger: so sums and differences of two profiles fit in their type.
+/// No value is larger, nor the sum of all, so sums and differences of two profiles fit in their type.
 const MOST: i64 = i64::MAX / 4;
 
 /// A profile as it is in its file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// What the values of a sample are.
+    /// The types of a sample's values.
     pub sample_type: Vec<ValueType>,
     /// One per stack.
     pub sample: Vec<Sample>,
@@ -28,7 +28,7 @@ pub struct Profile {
     pub function: Vec<Function>,
     /// All strings: others are numbers in this table.
     pub string_table: Vec<String>,
-    /// The value to show unless another is asked for.
+    /// The value to show by default.
     pub default_sample_type: i64,
 }
 
@@ -70,11 +70,11 @@ pub struct Mapping {
 pub struct Location {
     /// What samples call it.
     pub id: u64,
-    /// The mapping it lies in; 0 for none.
+    /// Its mapping; 0 for none.
     pub mapping_id: u64,
     /// Its address.
     pub address: u64,
-    /// Functions it is part of, the innermost inlined one first, where the profile knows them itself.
+    /// Functions it is part of, the innermost inlined one first, if the profile has them.
     pub line: Vec<Line>,
 }
 
@@ -83,7 +83,7 @@ pub struct Location {
 pub struct Line {
     /// The function.
     pub function_id: u64,
-    /// Its number in the file; 0 where nobody knows.
+    /// Its number in the file; 0 if unknown.
     pub line: i64,
 }
 
@@ -155,13 +155,13 @@ message!(Function, |to, field| {
 });
 
 impl Profile {
-    /// A string by its number; empty for one that the table does not have.
+    /// A string by its number; empty if the table does not have it.
     pub fn text(&self, number: i64) -> &str {
         usize::try_from(number).ok().and_then(|i| self.string_table.get(i)).map_or("", |s| s)
     }
 }
 
-/// Reads a profile, gzipped or not. The message says what is wrong with a file that is none.
+/// Reads a profile, gzipped or not. The error says what is wrong with the file.
 pub fn read(path: &Path) -> Result<Profile, String> {
     let name = path.display();
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {name}: {e}"))?;
@@ -179,11 +179,11 @@ fn from_bytes(bytes: &[u8]) -> Result<Profile, String> {
         unpacked.extend_from_slice(bytes);
     }
     let profile = Profile::read(&unpacked)
-        .map_err(|_| "this is no profile in pprof's format, or it is damaged".to_owned())?;
+        .map_err(|_| "this is not a profile in pprof's format, or it is damaged".to_owned())?;
     if profile.sample_type.is_empty() || profile.string_table.first().is_none_or(|s| !s.is_empty())
     {
         return Err(
-            "this is no profile in pprof's format: it does not say what its values are".into()
+            "this is not a profile in pprof's format: it does not say what its values are".into()
         );
     }
     let values = profile.sample_type.len();
@@ -237,8 +237,8 @@ mod tests {
     fn what_is_damaged_is_said() {
         let whole = gzipped(SMALL);
         assert!(from_bytes(&whole[..whole.len() - 9]).unwrap_err().contains("ends early"));
-        assert!(from_bytes(b"").unwrap_err().contains("no profile"));
-        assert!(from_bytes(b"#!/bin/sh\n").unwrap_err().contains("no profile"));
+        assert!(from_bytes(b"").unwrap_err().contains("not a profile"));
+        assert!(from_bytes(b"#!/bin/sh\n").unwrap_err().contains("not a profile"));
         let without_a_value = [&SMALL[..6], b"\x12\x02\x08\x01", &SMALL[12..]].concat();
         assert!(from_bytes(&without_a_value).unwrap_err().contains("damaged"));
         let smallest = [b"\x12\x0b\x10", &[0x80; 9][..], b"\x01", SMALL].concat();

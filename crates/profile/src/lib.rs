@@ -1,7 +1,7 @@
-//! Heap profiles, read: who holds the memory, by name.
+//! Reading heap profiles: which functions hold the memory.
 //!
-//! A profile in pprof's format holds addresses. This crate finds the functions they lie in, inlined ones too, and
-//! shows the calls as a tree of text, a flame graph (SVG), or one page of HTML with both.
+//! A profile in pprof's format has addresses. This crate finds their functions, inlined ones too, and shows
+//! the calls as a text tree, a flame graph (SVG), or an HTML page with both.
 //!
 //! ```text
 //!  wire ──▶ format ──▶ symbols ──▶ stacks ──▶ tree ──▶ text

@@ -23,7 +23,7 @@ pre { overflow-x: auto; } .graph { overflow-x: auto; background: #fff; } .graph 
 .note { color: color-mix(in srgb, currentColor 70%, transparent); }
 ";
 
-/// The page. `title` says what the profile is of, such as its file's name.
+/// The page. `title` names the profile, for example by its file.
 pub fn html(title: &str, stacks: &Stacks, least: f64) -> String {
     let title = escaped(title);
     let total = amount(stacks.total(), &stacks.value.unit);
@@ -40,7 +40,7 @@ pub fn html(title: &str, stacks: &Stacks, least: f64) -> String {
     }
     if let Some(svg) = svg(stacks) {
         let svg = String::from_utf8_lossy(&svg);
-        // What stands before the element itself is for files of their own.
+        // The text before the element is only for separate files.
         let element = svg.find("<svg").map_or("", |at| &svg[at..]);
         writeln!(out, "<h2>Flame graph</h2>\n<div class=\"graph\">{element}</div>").unwrap();
     }
@@ -50,7 +50,7 @@ pub fn html(title: &str, stacks: &Stacks, least: f64) -> String {
     out
 }
 
-/// What each function holds: itself, and with all that it calls, counted once per stack.
+/// What each function holds by itself, and with its callees, counted once per stack.
 fn functions(out: &mut String, stacks: &Stacks) {
     let mut held: HashMap<&Frame, (i64, i64)> = HashMap::new();
     for (stack, &amount) in &stacks.stacks {

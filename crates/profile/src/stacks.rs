@@ -1,10 +1,10 @@
-//! What a profile says, by stacks of functions, for one of its values.
+//! The stacks of a profile, for one of its values.
 
 use crate::format::Profile;
 use crate::symbols::{Frame, Symbols};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A value that a profile has of each stack.
+/// A type of value in a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
     /// Such as `inuse_space`.
@@ -19,13 +19,13 @@ pub struct Stacks {
     pub value: Value,
     /// By stack, the outermost function first; no stack twice, none with an amount of 0.
     pub stacks: BTreeMap<Vec<Frame>, i64>,
-    /// What the reader should know, such as files that have changed.
+    /// Notes for the reader, such as changed files.
     pub notes: BTreeSet<String>,
 }
 
 impl Stacks {
-    /// The stacks of a profile, by the value of that name, or by the profile's own choice. Fails where it has no such
-    /// value, with the names of those that it has.
+    /// The stacks of a profile, for the named value, or for the profile's default. If it has no such value,
+    /// the error lists those that it has.
     pub fn of(profile: &Profile, name: Option<&str>) -> Result<Stacks, String> {
         let number = number_of(profile, name)?;
         let kind = &profile.sample_type[number];
@@ -48,7 +48,7 @@ impl Stacks {
         Ok(Stacks { value, stacks, notes: symbols.notes })
     }
 
-    /// What has grown since another profile; what has shrunk is negative. Both must be of the same value.
+    /// The differences from another profile; shrunk stacks are negative. Both must be of the same value.
     pub fn since(mut self, before: &Stacks) -> Result<Stacks, String> {
         if self.value != before.value {
             let (now, then) = (&self.value.name, &before.value.name);
@@ -72,7 +72,7 @@ fn number_of(profile: &Profile, name: Option<&str>) -> Result<usize, String> {
     let kinds = || profile.sample_type.iter().map(|kind| profile.text(kind.name));
     let Some(name) = name else {
         let default = profile.text(profile.default_sample_type);
-        // As other readers of the format do: the last one where the profile does not choose.
+        // Like other readers of the format: the last one if the profile has no default.
         return Ok(kinds()
             .position(|kind| kind == default)
             .unwrap_or(profile.sample_type.len() - 1));

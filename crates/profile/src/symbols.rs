@@ -1,4 +1,5 @@
-//! Addresses by name: from the profile where it knows them, else from debug information, else from the table of symbols.
+//! Names for addresses: from the profile if it has them, else from debug information, else from the symbol
+//! table.
 
 use crate::format::{Location, Mapping, Profile};
 use addr2line::Loader;
@@ -9,16 +10,16 @@ use std::collections::{BTreeSet, HashMap};
 /// A function in a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Frame {
-    /// Its name, or the address and the file where it has none.
+    /// Its name, or the address and the file if it has none.
     pub function: String,
-    /// `file.c:12`; empty where nobody knows.
+    /// `file.c:12`; empty if unknown.
     pub place: String,
 }
 
-/// A file that code is from.
+/// A file with code.
 struct Source {
     loader: Loader,
-    /// Offset in the file, length and address of each segment, as the file wants to be loaded.
+    /// Offset in the file, length and address of each segment, as the file is to be loaded.
     segments: Vec<(u64, u64, u64)>,
 }
 
@@ -27,14 +28,14 @@ pub struct Symbols<'p> {
     profile: &'p Profile,
     mappings: HashMap<u64, &'p Mapping>,
     functions: HashMap<u64, (&'p str, &'p str)>,
-    /// By path; none where a file cannot be used.
+    /// By path; `None` if a file cannot be used.
     sources: HashMap<&'p str, Option<Source>>,
-    /// What was wrong with files, each thing once.
+    /// Problems with files, each once.
     pub notes: BTreeSet<String>,
 }
 
 impl<'p> Symbols<'p> {
-    /// Nothing is opened yet.
+    /// Opens nothing yet.
     pub fn new(profile: &'p Profile) -> Symbols<'p> {
         let functions = profile.function.iter();
         Symbols {
@@ -48,7 +49,7 @@ impl<'p> Symbols<'p> {
         }
     }
 
-    /// The functions that a location is part of, the outermost first: one, or several where some are inlined.
+    /// The functions that a location is part of, the outermost first: several if some are inlined.
     pub fn frames(&mut self, location: &Location) -> Vec<Frame> {
         if !location.line.is_empty() {
             return location.line.iter().rev().map(|line| self.named(line)).collect();
@@ -71,7 +72,7 @@ impl<'p> Symbols<'p> {
     }
 
     fn open(&mut self, path: &str, id: &str) -> Option<Source> {
-        // What the kernel maps itself, such as [vdso], is in no file.
+        // Mappings of the kernel, such as [vdso], are in no file.
         if !path.starts_with('/') {
             return None;
         }
@@ -88,12 +89,13 @@ impl<'p> Symbols<'p> {
 impl Source {
     fn open(path: &str, id: &str) -> Result<Source, String> {
         let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
-        let file: ElfFile64 = ElfFile64::parse(&*bytes)
-            .map_err(|_| "it is no executable or library of this kind of machine".to_owned())?;
+        let file: ElfFile64 = ElfFile64::parse(&*bytes).map_err(|_| {
+            "it is not an executable or library for this kind of machine".to_owned()
+        })?;
         let now = file.build_id().ok().flatten().unwrap_or_default();
         let now: String = now.iter().map(|byte| format!("{byte:02x}")).collect();
         if !id.is_empty() && id != now {
-            return Err("it was built anew since the profile was made".to_owned());
+            return Err("it was rebuilt since the profile was made".to_owned());
         }
         let segments = file.segments().map(|segment| {
             let (offset, len) = segment.file_range();

@@ -6,11 +6,11 @@ use crate::symbols::Frame;
 use crate::tree::Node;
 use std::fmt::Write;
 
-/// The tree of calls: what each function holds with all that it calls, those that hold most first. Functions that hold
-/// less than `least` per cent of all are left out, and counted.
+/// The tree of calls: what each function holds with its callees, the largest first. Functions that hold less
+/// than `least` percent are left out, and counted.
 pub fn text(stacks: &Stacks, least: f64) -> String {
     let root = Node::of(stacks);
-    // What grew here may have shrunk there: shares are of all that changed.
+    // Some stacks may have grown and others shrunk: shares are of all changes.
     let whole: i64 = stacks.stacks.values().map(|amount| amount.abs()).sum();
     let mut out = String::new();
     let total = amount(stacks.total(), &stacks.value.unit);
@@ -37,7 +37,7 @@ struct Tree<'a> {
 impl Tree<'_> {
     fn callees(&mut self, node: &Node, indent: &str) {
         let (shown, left_out) = node.largest(self.least);
-        // A chain of calls without a branch stays in one column, however long it is.
+        // A chain of calls without branches stays in one column.
         let alone = shown.len() == 1 && left_out == 0;
         for (i, (frame, callee)) in shown.iter().enumerate() {
             let last = i + 1 == shown.len() && left_out == 0;
@@ -58,7 +58,7 @@ impl Tree<'_> {
     }
 }
 
-/// A function with its place.
+/// A function with its source location.
 pub fn name(frame: &Frame) -> String {
     match frame.place.as_str() {
         "" => frame.function.clone(),

@@ -4,12 +4,12 @@ use crate::stacks::Stacks;
 use crate::symbols::Frame;
 use std::collections::BTreeMap;
 
-/// A function, called on one way from the root.
+/// A function, on one path from the root.
 #[derive(Default)]
 pub struct Node {
-    /// What it holds, with all that it calls.
+    /// What it holds, with its callees.
     pub amount: i64,
-    /// What functions that it calls hold.
+    /// Its callees.
     pub callees: BTreeMap<Frame, Node>,
 }
 
@@ -28,8 +28,8 @@ impl Node {
         root
     }
 
-    /// The functions that it calls, those that hold (or gave up) most first; and how many are left out because they
-    /// have less than `least`.
+    /// Its callees, those with the largest amounts (or losses) first; and the number of those left out
+    /// because they have less than `least`.
     pub fn largest(&self, least: i64) -> (Vec<(&Frame, &Node)>, usize) {
         let large = |node: &Node| node.amount.abs() >= least.max(1);
         let mut shown: Vec<_> = self.callees.iter().filter(|(_, node)| large(node)).collect();

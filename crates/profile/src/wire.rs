@@ -1,15 +1,15 @@
-//! Messages of the protocol buffers, field by field. Input that is damaged is an error, never a panic.
+//! Protocol buffer messages, field by field. Damaged input is an error, never a panic.
 
-/// The bytes are no message.
+/// The bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field<'a> {
     /// A number.
     Number(u64),
-    /// A message, a string, or numbers behind one another.
+    /// A message, a string, or packed numbers.
     Bytes(&'a [u8]),
     /// Eight or four bytes of a fixed length, which profiles do not have.
     Other,
@@ -17,7 +17,7 @@ pub enum Field<'a> {
 
 /// A message that is read field by field.
 pub trait Message: Default {
-    /// Takes one field. Those that it does not know it leaves alone.
+    /// Takes one field; ignores unknown ones.
     fn take(&mut self, number: u64, field: Field) -> Result<(), Damaged>;
 
     /// Reads all of a message.
@@ -64,7 +64,7 @@ fn varint(bytes: &mut &[u8]) -> Result<u64, Damaged> {
 }
 
 impl<'a> Field<'a> {
-    /// A number; 0 for what is none.
+    /// The number; 0 for other values.
     pub fn number(self) -> u64 {
         match self {
             Field::Number(number) => number,
@@ -72,7 +72,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The bytes; none for what has none.
+    /// The bytes; empty for other values.
     pub fn bytes(self) -> &'a [u8] {
         match self {
             Field::Bytes(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! The functions that the program calls: each passes the call on and has it recorded.
+//! The functions that the program calls: each passes the call on and records it.
 //!
 //! C++ `new` and `delete` come here through the C++ library's own, which call malloc and free.
 
@@ -17,7 +17,7 @@ fn fail(code: c_int) -> Block {
 }
 
 fn aligned(block: Block, align: usize, size: usize) -> Block {
-    // What no power of two is large enough for has failed.
+    // If no power of two is large enough, the call has failed.
     let align_log2 = align.checked_next_power_of_two().map_or(0, |a| a.trailing_zeros() as u8);
     record(Call::Aligned { size: size as u64, align_log2, address: block as u64 });
     block
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn free(block: Block) {
 /// C23 `free_sized`.
 ///
 /// # Safety
-/// As [`free`]; the size is the one that was asked for.
+/// As [`free`]; the size is the requested one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free_sized(block: Block, _size: usize) {
     // SAFETY: the caller's contract.
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn free_sized(block: Block, _size: usize) {
 /// C23 `free_aligned_sized`.
 ///
 /// # Safety
-/// As [`free`]; alignment and size are those that were asked for.
+/// As [`free`]; alignment and size are the requested ones.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free_aligned_sized(block: Block, _align: usize, _size: usize) {
     // SAFETY: the caller's contract.

@@ -1,6 +1,6 @@
-//! Memory for the moment in which the allocator underneath is looked up.
+//! Memory for use while the underlying allocator is looked up.
 //!
-//! Looking a function up may allocate. Such blocks are cut from a small array and never used again.
+//! Looking a function up may allocate. Such blocks come from a small array and are never reused.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ pub(crate) fn allocate(size: usize) -> *mut u8 {
     unsafe { ARRAY.0.get().cast::<u8>().add(at) }
 }
 
-/// How many bytes of the array lie at and behind `block`; 0 when it is not one of these.
+/// The number of bytes of the array from `block` on; 0 if it is not one of these.
 #[inline]
 pub(crate) fn room_behind(block: *const u8) -> usize {
     let offset = (block as usize).wrapping_sub(ARRAY.0.get() as usize);

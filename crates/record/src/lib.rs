@@ -1,7 +1,7 @@
 //! `liballod_record.so`: what `allod record` preloads into a program.
 //!
-//! It stands between the program and its allocator: each call goes on to the allocator that would
-//! have served it, and is written down.
+//! It is between the program and its allocator: each call is recorded and passed on to the
+//! allocator that would have served it.
 //!
 //! ```text
 //!  program ──▶ calls ──▶ next ──▶ the allocator underneath
@@ -15,16 +15,16 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`calls`] | the functions that the program calls |
-//! | [`next`], [`early`] | the allocator underneath, and memory for the moment in which it is looked up |
-//! | [`recording`] | the numbers of calls; how a recording begins and ends, and what a fork does to it |
-//! | [`writer`] | what each thread writes into; threads born and gone |
+//! | [`next`], [`early`] | the underlying allocator, and memory for use while it is looked up |
+//! | [`recording`] | the numbers of calls; the beginning and end of a recording; forks |
+//! | [`writer`] | each thread's block; the beginning and end of threads |
 //! | [`switch`], [`clock`] | whether calls are recorded now, and since when |
 //! | [`output`] | the file and its stretches |
-//! | [`order`] | what `allod record` asked for |
+//! | [`order`] | the request of `allod record` |
 //!
 //! **Invariants.** Nothing here allocates through the calls that it records. Events are written into
-//! shared mappings of the file: whatever ends the process, what was written is in the file. `errno`
-//! is what the allocator underneath made it.
+//! shared mappings of the file, so however the process ends, they are in the file. `errno` is as the
+//! underlying allocator left it.
 #![no_std]
 
 #[cfg(not(all(target_pointer_width = "64", target_os = "linux")))]

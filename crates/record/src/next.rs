@@ -1,4 +1,4 @@
-//! The allocator underneath: the one that the program would have without the recorder.
+//! The underlying allocator: the one that the program would have without the recorder.
 
 use crate::early;
 use core::ffi::CStr;
@@ -9,7 +9,7 @@ use libc::{c_int, c_void};
 type Block = *mut c_void;
 type Aligned = extern "C" fn(usize, usize) -> Block;
 
-/// A function of the allocator underneath, looked up at its first use.
+/// A function of the underlying allocator, looked up at its first use.
 struct Next<F> {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
@@ -33,7 +33,7 @@ static ALIGNED_ALLOC: Next<Aligned> = unsafe { Next::new(c"aligned_alloc") };
 // SAFETY: as above.
 static MEMALIGN: Next<Aligned> = unsafe { Next::new(c"memalign") };
 
-/// The thread that looks a function up now, by its pointer; 0 for none.
+/// The thread that is looking up a function, by its pointer; 0 if none is.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
 impl<F: Copy> Next<F> {
@@ -44,7 +44,7 @@ impl<F: Copy> Next<F> {
         Self { name, found, signature: PhantomData }
     }
 
-    /// The function; nothing while the calling thread is looking one up.
+    /// The function; `None` while the calling thread is looking one up.
     #[inline]
     fn get(&self) -> Option<F> {
         let mut found = self.found.load(Ordering::Relaxed);
@@ -104,7 +104,7 @@ pub(crate) unsafe fn realloc(block: Block, size: usize) -> Block {
     match REALLOC.get() {
         // SAFETY: the caller's contract.
         Some(next) => unsafe { next(block, size) },
-        // Only a null pointer comes here: all other blocks are the underlying allocator's.
+        // Only null pointers get here: all other blocks are the underlying allocator's.
         None => early::allocate(size).cast(),
     }
 }

@@ -1,4 +1,4 @@
-//! What `allod record` asked for, in one environment variable.
+//! The request of `allod record`, in one environment variable.
 //!
 //! `LIBALLOD_RECORD=PROCESS:WHO:FILE`. The process of that number is recorded to `FILE`; a child of it
 //! to `FILE.NUMBER` if *WHO* is `children`, and not at all if it is `alone`. The name does not begin
@@ -33,7 +33,7 @@ static ORDER: Shared = Shared(UnsafeCell::new(Order {
     own: [0; LONGEST],
 }));
 
-/// Reads the order. False when this process is not to be recorded.
+/// Reads the order. False if this process is not to be recorded.
 ///
 /// # Safety
 /// The process has one thread.
@@ -68,7 +68,7 @@ unsafe fn parse(value: &[u8]) -> Option<bool> {
     if order.children { name_own(order, Some(io::pid())) } else { Some(false) }
 }
 
-/// What a forked child does: true when it is to be recorded, from now on to a file of its own.
+/// For a forked child: true if it is to be recorded, from now on to its own file.
 ///
 /// # Safety
 /// The calling process is a child that has just been forked: it has one thread.
@@ -84,7 +84,7 @@ pub(crate) fn own_file() -> *const libc::c_char {
     unsafe { (&raw const (*ORDER.0.get()).own).cast() }
 }
 
-/// Forms the name of this process's file; nothing when it is too long.
+/// Forms the name of this process's file; `None` if it is too long.
 fn name_own(order: &mut Order, process: Option<u32>) -> Option<bool> {
     let mut name = Name { bytes: &mut order.own, length: 0 };
     name.push(&order.file[..order.length])?;

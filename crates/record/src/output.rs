@@ -1,9 +1,9 @@
 //! The file, and the stretches of it that threads write into.
 //!
-//! A stretch is a shared mapping of a few pages of the file: what is written there is the system's,
-//! and stays when the process is killed. Room on the disk is taken beforehand, for a full disk would
-//! end the program at a write. The file's descriptor is looked at before each use, for the program
-//! may have closed it and opened something else under its number; then the file is opened anew.
+//! A stretch is a shared mapping of a few pages of the file: what is written there survives if the
+//! process is killed. Disk space is allocated beforehand, because with a full disk a write would end
+//! the program. The file's descriptor is checked before each use, because the program may have
+//! closed it and opened another file under its number; then the file is reopened.
 
 use crate::order;
 use crate::words::{errno, say};
@@ -14,7 +14,7 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use libc::{c_int, c_void};
 
-/// Descriptors of programs are rarely as high as this.
+/// Programs rarely use descriptors this high.
 const HIGH: c_int = 200;
 
 static DESCRIPTOR: AtomicI32 = AtomicI32::new(-1);
@@ -66,7 +66,7 @@ fn command_line(bytes: &mut [u8; HEADER]) -> &[u8] {
     &bytes[..usize::try_from(length).unwrap_or(0)]
 }
 
-/// Takes a new stretch of `length` bytes, whole pages, at the end of the file.
+/// Adds a stretch of `length` bytes, whole pages, at the end of the file.
 ///
 /// # Errors
 /// With the system's error number.
@@ -87,14 +87,14 @@ pub(crate) fn take(length: usize) -> Result<Stretch, c_int> {
     })
 }
 
-/// Takes room on the disk.
+/// Allocates disk space.
 fn reserve(file: c_int, at: u64, length: usize) -> Result<(), c_int> {
     let mut limit = MaybeUninit::<libc::rlimit>::uninit();
     // SAFETY: the place for the answer is valid, and read only if the call succeeded; room is taken
     // in the recorder's own file.
     unsafe {
         let known = libc::getrlimit(libc::RLIMIT_FSIZE, limit.as_mut_ptr()) == 0;
-        // Going beyond the limit would end the program by a signal.
+        // Exceeding the limit would end the program by a signal.
         if known && limit.assume_init().rlim_cur < at + length as u64 {
             return Err(libc::EFBIG);
         }
@@ -110,12 +110,12 @@ fn reserve(file: c_int, at: u64, length: usize) -> Result<(), c_int> {
     (0..length).step_by(zeros.len()).try_for_each(|part| write_at(file, &zeros, at + part as u64))
 }
 
-/// Where the file would end now.
+/// The current end of the file.
 pub(crate) fn position() -> u64 {
     POSITION.load(Ordering::Relaxed)
 }
 
-/// Writes the end at `at`, and cuts the file behind it.
+/// Writes the end at `at`, and truncates the file after it.
 ///
 /// # Errors
 /// With the system's error number.
@@ -142,14 +142,14 @@ impl Stretch {
         unsafe { core::slice::from_raw_parts_mut(self.base, self.length) }
     }
 
-    /// Takes the mapping away; the file keeps what was written.
+    /// Unmaps it; the file keeps what was written.
     pub fn release(self) {
         // SAFETY: the mapping was made by `take`, and by the contract of `memory` nobody uses it.
         unsafe { libc::munmap(self.base.cast::<c_void>(), self.length) };
     }
 }
 
-/// Runs `f` with a descriptor of the file: the one that was kept, if it still is what it was.
+/// Runs `f` with a descriptor of the file: the kept one, if it is still this file's.
 fn with_file<R>(f: impl FnOnce(c_int) -> Result<R, c_int>) -> Result<R, c_int> {
     let own = (DEVICE.load(Ordering::Relaxed), INODE.load(Ordering::Relaxed));
     let kept = DESCRIPTOR.load(Ordering::Relaxed);
@@ -162,7 +162,7 @@ fn with_file<R>(f: impl FnOnce(c_int) -> Result<R, c_int>) -> Result<R, c_int> {
     result
 }
 
-/// Keeps a descriptor under a high number, out of the program's way; closes it where there is none.
+/// Keeps a descriptor under a high number, out of the program's way; closes it if there is none.
 fn keep(file: c_int) {
     // SAFETY: only makes a new descriptor.
     let high = unsafe { libc::fcntl(file, libc::F_DUPFD_CLOEXEC, HIGH) };
@@ -181,7 +181,7 @@ fn identity(file: c_int) -> Option<(u64, u64)> {
     }
 }
 
-// System calls without the C library's functions where those are points of cancellation.
+// Direct system calls, where the C library's functions are cancellation points.
 
 fn open(flags: c_int) -> Result<c_int, c_int> {
     let path = order::own_file();

@@ -1,4 +1,4 @@
-//! The numbers of recorded calls; how a recording begins and ends, and what a fork does to it.
+//! The numbers of recorded calls; the beginning and end of a recording; forks.
 
 use crate::words::keeping_errno;
 use crate::writer::{self, Turn};
@@ -41,19 +41,19 @@ fn record_on(call: Call) {
     }
 }
 
-/// Whether a `free` says nothing of the program: it is of a block from before the allocator was found,
-/// or one of the null pointers with which the C library tidies up behind a thread.
+/// Whether a `free` is not the program's: it frees a block from before the allocator was found, or one
+/// of the null pointers with which the C library tidies up behind a thread.
 fn is_nothing(address: u64) -> bool {
     early::room_behind(address as *const u8) > 0 || address == 0 && writer::thread_has_ended()
 }
 
-/// Records a `realloc` that `resize` does.
+/// Records a `realloc` that `resize` performs.
 pub(crate) fn record_realloc(
     old: u64,
     size: u64,
     resize: impl FnOnce() -> *mut c_void,
 ) -> *mut c_void {
-    // The block of an early call is none that the trace knows.
+    // The trace does not know blocks of early calls.
     let old = if early::room_behind(old as *const u8) > 0 { 0 } else { old };
     let Some(mut turn) = is_on().then(turn).flatten() else { return resize() };
     let sequence = number();
@@ -64,13 +64,13 @@ pub(crate) fn record_realloc(
     block
 }
 
-/// Whether calls are recorded now; decides it where nobody has.
+/// Whether calls are recorded now; decides it if that is still open.
 #[inline]
 pub(crate) fn is_on() -> bool {
     switch::is_on() || !DECIDED.load(Ordering::Relaxed) && decide()
 }
 
-/// The calling thread's turn to write; nothing, and one more call missed, when it has one already.
+/// The calling thread's turn to write; if it has one already, `None`, and one more call is missed.
 fn turn() -> Option<Turn> {
     let turn = writer::turn();
     if turn.is_none() {
@@ -94,7 +94,7 @@ fn decide() -> bool {
     keeping_errno(|| unsafe { order::read() && hooks() && begin() })
 }
 
-/// Has the library called when threads end and processes fork.
+/// Registers the handlers for ending threads and forks.
 fn hooks() -> bool {
     extern "C" fn nothing() {}
     thread::at_fork(nothing, nothing, in_child);
@@ -119,7 +119,7 @@ fn begin() -> bool {
     }
 }
 
-/// A forked child: its threads and its file are its own, or it is not recorded.
+/// For a forked child: it gets its own threads and its own file, or is not recorded.
 extern "C" fn in_child() {
     keeping_errno(|| {
         switch::off();
@@ -134,7 +134,7 @@ extern "C" fn in_child() {
     });
 }
 
-/// Ends the recording when the program ends: seals what threads have written, and writes the end.
+/// Ends the recording when the program ends: seals the threads' blocks, and writes the end.
 extern "C" fn finish() {
     if !switch::off() {
         return;
@@ -149,7 +149,7 @@ extern "C" fn finish() {
     });
 }
 
-/// Decides before the program begins, should it not allocate before it changes its environment.
+/// Decides before the program starts, in case it does not allocate before it changes its environment.
 extern "C" fn start() {
     is_on();
 }

@@ -4,8 +4,8 @@ use crate::output;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use libc::c_void;
 
-/// A word that is 1 while calls are recorded. It lies in a page that the system empties in every
-/// forked child, however that was made: a child never writes into its parent's file.
+/// A word that is 1 while calls are recorded. It is in a page that the system clears in every
+/// forked child, however it was made: a child never writes into its parent's file.
 static ON: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const NEVER).cast_mut());
 static NEVER: AtomicU32 = AtomicU32::new(0);
 
@@ -16,7 +16,7 @@ pub(crate) fn is_on() -> bool {
     unsafe { (*ON.load(Ordering::Relaxed)).load(Ordering::Relaxed) != 0 }
 }
 
-/// The word that a recording sets when it has begun; nothing when there is no memory for it.
+/// The word that a recording sets when it has begun; `None` if there is no memory for it.
 pub(crate) fn word_that_forks_lose() -> Option<&'static AtomicU32> {
     let known = ON.load(Ordering::Relaxed);
     if known.cast_const() != &raw const NEVER {
@@ -34,16 +34,16 @@ pub(crate) fn word_that_forks_lose() -> Option<&'static AtomicU32> {
     Some(unsafe { &*word })
 }
 
-/// From here on nothing is recorded. Says whether something was.
+/// Stops recording. Returns whether anything was being recorded.
 pub(crate) fn off() -> bool {
     // SAFETY: as in `is_on`.
     unsafe { (*ON.load(Ordering::Relaxed)).swap(0, Ordering::SeqCst) != 0 }
 }
 
-/// Ends the recording because the file takes no more; what it has stays.
+/// Ends the recording because the file cannot grow; its contents stay.
 #[cold]
 pub(crate) fn give_up(code: i32) {
     if off() {
-        output::complain("takes no more events, and the recording ends here", code);
+        output::complain("cannot take more events; the recording ends here", code);
     }
 }

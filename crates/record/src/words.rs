@@ -1,4 +1,4 @@
-//! Words to standard error, and `errno`.
+//! Messages on standard error, and `errno`.
 
 use allod_os::io::Fd;
 use core::fmt::{self, Write};
@@ -20,7 +20,7 @@ pub(crate) fn keeping_errno<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// What `errno` is now.
+/// The current `errno`.
 pub(crate) fn errno() -> i32 {
     // SAFETY: errno's address is always valid in the calling thread.
     unsafe { *libc::__errno_location() }

@@ -1,8 +1,8 @@
-//! What each thread writes into; threads born and gone.
+//! Each thread's block; the beginning and end of threads.
 //!
 //! A thread that records owns a **writer**: a block that is open in a stretch of the file. When the
-//! thread ends, the block is sealed, and the next thread goes on in the rest of the stretch. Writers
-//! stand in a list that only grows, so that the end of the process finds them all.
+//! thread ends, the block is sealed, and the next thread continues in the rest of the stretch.
+//! Writers are in a list that only grows, so that all of them are found when the process ends.
 //!
 //! A writer is used in **turns**: whoever sets its flag has one. The owner finds the flag set only in
 //! a signal handler that interrupted its own turn, or when the process is ending.
@@ -27,26 +27,26 @@ const FIRST: usize = 16 << 10;
 /// were armed again, up to four times; the writer is given up in this round.
 const LAST_ROUND: u32 = 3;
 
-/// What a thread writes with.
+/// A thread's writer.
 pub(crate) struct Writer {
-    /// Somebody has a turn.
+    /// Set while somebody has a turn.
     busy: AtomicBool,
-    /// A thread owns it, or has borrowed it for a turn.
+    /// Set while a thread owns it, or has borrowed it for a turn.
     owned: AtomicBool,
     /// The number of that thread.
     thread: AtomicU32,
-    /// How often the thread's destructor has run.
+    /// The number of times the thread's destructor has run.
     rounds: AtomicU32,
-    /// Used in turns only.
+    /// Used only in turns.
     desk: UnsafeCell<Desk>,
     next: AtomicPtr<Writer>,
 }
 
-/// What lies before the thread.
+/// The thread's desk.
 struct Desk {
     stretch: Option<Stretch>,
     block: Option<Block<&'static mut [u8]>>,
-    /// What is left of the stretch behind the last sealed block.
+    /// The rest of the stretch after the last sealed block.
     rest: Option<&'static mut [u8]>,
 }
 
@@ -58,7 +58,7 @@ thread_slot! {
     pub(crate) mod slot: *mut AtomicU32 = NOBODY, symbol "allod_record_writer"
 }
 
-/// Runs when a thread ends that has a writer.
+/// Runs when a thread with a writer ends.
 static THREAD_ENDS: ExitHook = ExitHook::new();
 
 static ALL: AtomicPtr<Writer> = AtomicPtr::new(null_mut());
@@ -70,7 +70,7 @@ static EVENTS: AtomicU64 = AtomicU64::new(0);
 enum Own {
     Writer(&'static Writer),
     NoneYet,
-    /// The thread of this number has ended, but for destructors that come late.
+    /// The thread of this number has ended, except for late destructors.
     Ended(u32),
 }
 
@@ -91,12 +91,12 @@ fn own() -> Own {
 pub(crate) struct Turn {
     writer: &'static Writer,
     desk: &'static mut Desk,
-    /// The writer is borrowed, and goes back after this turn.
+    /// The writer is borrowed, and returned after this turn.
     last: bool,
 }
 
-/// The calling thread's turn to write; nothing when it has one already, when the recording is over,
-/// or when there is no memory.
+/// The calling thread's turn to write; `None` if it has one already, the recording is over, or
+/// there is no memory.
 #[inline]
 pub(crate) fn turn() -> Option<Turn> {
     match own() {
@@ -106,7 +106,7 @@ pub(crate) fn turn() -> Option<Turn> {
     }
 }
 
-/// Whether the calling thread has ended, but for what the C library tidies up behind it.
+/// Whether the calling thread has ended, except for the C library's cleanup.
 pub(crate) fn thread_has_ended() -> bool {
     matches!(own(), Own::Ended(_))
 }
@@ -126,7 +126,7 @@ fn borrow(number: u32) -> Option<&'static Writer> {
     unused(number)
 }
 
-/// A writer for the thread of this number that no other one owns.
+/// A writer for the thread of this number, owned by no other.
 fn unused(number: u32) -> Option<&'static Writer> {
     let free = |writer: &&Writer| {
         !writer.owned.load(Ordering::Relaxed) && !writer.owned.swap(true, Ordering::Acquire)
@@ -162,7 +162,7 @@ fn make() -> Option<&'static Writer> {
     made
 }
 
-/// All writers, of whatever thread.
+/// All writers of all threads.
 fn all() -> impl Iterator<Item = &'static Writer> {
     // SAFETY: writers in the list are never given back.
     let at = |link: &AtomicPtr<Writer>| unsafe { link.load(Ordering::Acquire).as_ref() };
@@ -183,7 +183,8 @@ impl Writer {
 
     #[inline]
     fn turn(&'static self, last: bool) -> Option<Turn> {
-        // Asked behind the flag: once it is off, `seal_all` may have been here already.
+        // Checked after the flag is set: once recording is off, `seal_all` may already have been
+        // here.
         let turn = self.take_turn(last)?;
         switch::is_on().then_some(turn)
     }
@@ -207,7 +208,7 @@ impl Turn {
         }
     }
 
-    /// Seals the block, which is full or not there, and begins the next one with `event`.
+    /// Seals the block, which is full or missing, and begins the next one with `event`.
     #[cold]
     fn turn_over(&mut self, event: &Event) {
         self.desk.seal();
@@ -258,7 +259,7 @@ impl Desk {
         self.rest = Some(memory.split_at_mut(end).1).filter(|rest| !rest.is_empty());
     }
 
-    /// Where a file that ends at `end` can end if what is left of this stretch is not needed.
+    /// Where a file that ends at `end` can end if the rest of this stretch is not needed.
     fn cut(&self, end: u64) -> u64 {
         match (&self.stretch, &self.rest) {
             (Some(stretch), Some(rest)) if stretch.end == end => end - rest.len() as u64,
@@ -267,12 +268,12 @@ impl Desk {
     }
 }
 
-/// Has writers given up when their threads end; false when the system has no room for that.
+/// Arranges that threads give up their writers when they end; false if the system cannot.
 pub(crate) fn at_thread_ends() -> bool {
     THREAD_ENDS.register(thread_ends)
 }
 
-/// Runs when a thread ends that owns a writer.
+/// Runs when a thread that owns a writer ends.
 ///
 /// # Safety
 /// `value` is the address of that writer.
@@ -286,7 +287,7 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
     keeping_errno(|| drop(writer.take_turn(true)));
 }
 
-/// What a forked child does: it has one thread, and nothing that lies on a desk is its own.
+/// For a forked child: it has one thread, and nothing on any desk is its own.
 ///
 /// # Safety
 /// The calling process is a child that was just forked.
@@ -308,7 +309,7 @@ pub(crate) unsafe fn forget_all() {
     EVENTS.store(0, Ordering::Relaxed);
 }
 
-/// What was sealed in all.
+/// Totals of sealed blocks.
 pub(crate) struct Sealed {
     /// Blocks.
     pub blocks: u64,
@@ -318,8 +319,9 @@ pub(crate) struct Sealed {
     pub end: u64,
 }
 
-/// Seals every block of a file that ends at `end`, and ends the use of all writers. Turns get a tenth of a
-/// second to end: one that does not was interrupted by this very call, and keeps its block open.
+/// Seals every block of a file that ends at `end`, and ends the use of all writers. Turns get a tenth
+/// of a second to end: one that does not end was interrupted by this very call, and keeps its block
+/// open.
 pub(crate) fn seal_all(mut end: u64) -> Sealed {
     let mut patience = 100;
     for writer in all() {

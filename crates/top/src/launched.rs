@@ -1,4 +1,4 @@
-//! A program that is started to be watched.
+//! Starting a program and watching it.
 
 use crate::session::{Ended, Signals, show};
 use crate::{Problem, Process, Watched};
@@ -10,18 +10,18 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The most of a program's output that is kept while the view is on the terminal, its end.
+/// The most output, from its end, that is kept while the view is on the terminal.
 const MOST_KEPT: usize = 1 << 20;
-/// How long the end of the program may wait.
+/// The longest delay until the program's end is noticed.
 const ALERT: Duration = Duration::from_millis(50);
 
-/// Starts a program and shows its memory until it ends or the user has seen enough; then waits for it.
+/// Starts a program and shows its memory until it ends or the user quits; then waits for it.
 ///
-/// While the view is there, it has the keyboard, and what the program prints to the terminal is kept until
-/// after. A signal, or Ctrl-C, is passed on to the program.
+/// The view has the keyboard, and the program's terminal output is kept until the view ends. Signals and
+/// Ctrl-C are passed on to the program.
 ///
 /// # Errors
-/// When the program cannot be started or watched, or there is no terminal; it is killed then.
+/// When the program cannot be started or watched, or there is no terminal; it is then killed.
 pub fn run(mut command: Command, every: Duration) -> Result<ExitStatus, Problem> {
     let system = |what: &str| {
         let what = what.to_owned();
@@ -35,7 +35,7 @@ pub fn run(mut command: Command, every: Duration) -> Result<ExitStatus, Problem>
     let errors = errors.map_err(system("no pipe"))?;
     let program = command.get_program().display().to_string();
     let child = command.spawn().map_err(system(&format!("cannot run {program}")))?;
-    // This process's ends of the pipes are closed with the command.
+    // This process's ends of the pipes close with the command.
     drop(command);
     let mut program = Program(child);
     let shown = program.show(every, &signals);
@@ -64,7 +64,7 @@ struct Program(Child);
 impl Program {
     fn show(&mut self, every: Duration, signals: &Signals) -> Result<Ended, Problem> {
         let process = match Process::find(self.0.id()) {
-            // Already, before anything could be seen.
+            // It ended before anything could be shown.
             Err(Problem::Ended(_) | Problem::Missing(_)) => return Ok(Ended::Process),
             process => process?,
         };
@@ -73,12 +73,12 @@ impl Program {
     }
 
     fn tell(&self, signal: i32) {
-        // SAFETY: the child is not reaped yet, so that its number is its own.
+        // SAFETY: the child is not reaped yet, so its process number is still its own.
         unsafe { libc::kill(self.0.id().cast_signed(), signal) };
     }
 
-    /// Waits for the program. What is typed at the terminal reaches it by itself, signals to this process
-    /// alone are passed on.
+    /// Waits for the program. It receives the terminal's signals itself; signals sent only to this
+    /// process are passed on.
     fn wait(&mut self, signals: &Signals) -> io::Result<ExitStatus> {
         loop {
             if let Some(status) = self.0.try_wait()? {
@@ -93,13 +93,13 @@ impl Program {
     }
 }
 
-/// What a program prints to a terminal that shows the view.
+/// A program's output to the terminal that shows the view.
 struct Diverted {
     kept: Arc<Mutex<Option<VecDeque<u8>>>>,
     copier: JoinHandle<()>,
 }
 
-/// Has a command print into a pipe where it would print to a terminal.
+/// Redirects a command's terminal output into a pipe.
 fn divert(
     stream: impl IsTerminal + Write + Send + 'static,
     give: impl FnOnce(Stdio),
@@ -115,7 +115,7 @@ fn divert(
     Ok(Some(Diverted { kept, copier }))
 }
 
-/// Copies what is printed: into what is kept, or to the terminal once nothing is kept any more.
+/// Copies output: to the kept output, or to the terminal once output is no longer kept.
 fn copy(mut from: PipeReader, mut to: impl Write, kept: &Mutex<Option<VecDeque<u8>>>) {
     let mut bytes = [0; 4096];
     while let Ok(n @ 1..) = from.read(&mut bytes) {
@@ -138,7 +138,7 @@ fn pass(bytes: &[u8], to: &mut impl Write, kept: &Mutex<Option<VecDeque<u8>>>) {
 }
 
 impl Diverted {
-    /// Prints what was kept, and keeps nothing from now on.
+    /// Prints the kept output, and stops keeping any.
     fn release(&self) {
         let mut kept = self.kept.lock().expect("nothing panics under this lock");
         if let Some(bytes) = kept.take() {

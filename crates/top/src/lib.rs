@@ -1,7 +1,7 @@
 //! Watching the memory of a process that runs on Allod: `allod top` and `allod run --top`.
 //!
-//! The process fills a page of counters ([`allod_heap::page`]) for as long as somebody asks for it; what
-//! the system counts comes from `/proc`. A [`Watch`] asks, a [`View`](view::View) shows.
+//! The process fills a page of counters ([`allod_heap::page`]) as long as somebody requests it; the
+//! system's counts come from `/proc`. A [`Watch`] requests, a [`View`](view::View) shows.
 
 mod launched;
 #[cfg(test)]
@@ -25,12 +25,12 @@ pub use watch::Watch;
 use sample::Sample;
 use std::time::{Duration, Instant};
 
-/// How long a process may take to answer. One that sleeps looks every five seconds whether it is asked.
+/// The longest time until a process answers. An idle one checks for requests every five seconds.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// How long the watcher waits between two looks.
+/// The watcher's polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A process that is watched.
+/// A watched process.
 #[derive(Debug)]
 pub struct Watched {
     /// Which it is.
@@ -39,7 +39,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Asks a process for its counters.
+    /// Requests a process's counters.
     ///
     /// # Errors
     /// When the process cannot be watched.
@@ -48,7 +48,7 @@ impl Watched {
         Ok(Self { process, watch })
     }
 
-    /// What is seen of it now; nothing before it has answered, or once it has ended.
+    /// The current sample; `None` before it has answered, or once it has ended.
     fn look(&mut self) -> Result<Option<Sample>, Problem> {
         self.watch.beat();
         let counters = self.watch.counters()?;
@@ -71,7 +71,7 @@ impl Watched {
     }
 }
 
-/// The process with a number, which must run on Allod.
+/// The process with this number, which must run on Allod.
 ///
 /// # Errors
 /// When it may not be watched, or does not run on Allod.

@@ -1,4 +1,4 @@
-//! What a panic leaves of the terminal.
+//! The terminal after a panic.
 
 #[path = "../../cli/tests/terminal/pty.rs"]
 #[allow(dead_code, reason = "the command's own tests use the rest")]
@@ -14,7 +14,7 @@ use std::process::Command;
 /// The variable that makes a process of this test the one that panics.
 const PANICKING: &str = "TOP_TEST_PANICKING";
 
-/// The command aborts at a panic and drops nothing, so that its hook alone must give the terminal back.
+/// The command aborts on panic and drops nothing, so its hook alone must restore the terminal.
 #[test]
 fn a_panic_gives_the_terminal_back_and_its_words_can_be_read() {
     if std::env::var_os(PANICKING).is_some() {

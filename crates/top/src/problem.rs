@@ -3,33 +3,33 @@
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-/// Why a process cannot be watched, or not any more.
+/// Why a process cannot be watched, or no longer.
 #[derive(Debug)]
 pub enum Problem {
     /// There is no process with this number.
     Missing(u32),
     /// It has ended.
     Ended(u32),
-    /// It belongs to this user, and the system lets nobody else look at it.
+    /// It belongs to this user, and the system lets nobody else watch it.
     Forbidden(u32, u32),
     /// It does not run on Allod.
     NotOnAllod(u32),
-    /// It runs on Allod, and says nothing.
+    /// It runs on Allod, but does not answer.
     Silent(u32),
-    /// It speaks another version of the page.
+    /// It has another version of the page.
     Version(u32, u64),
-    /// There is no terminal to show anything on.
+    /// There is no terminal.
     NoTerminal(io::Error),
-    /// Something else went wrong in the system.
+    /// Another system error.
     System(String, io::Error),
 }
 
 impl Problem {
-    /// What an error means that a file of a process gave.
+    /// The meaning of an error from a process's file.
     pub(crate) fn of(process: u32, error: &io::Error) -> Self {
         match error.kind() {
             ErrorKind::NotFound => Self::Missing(process),
-            // ESRCH: it has ended between two looks.
+            // ESRCH: it has ended meanwhile.
             _ if error.raw_os_error() == Some(libc::ESRCH) => Self::Ended(process),
             kind => Self::System(format!("cannot look at process {process}"), kind.into()),
         }

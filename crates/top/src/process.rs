@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
-/// A process that is, or was, there.
+/// A process, which may have ended.
 #[derive(Clone, Debug)]
 pub struct Process {
     /// Its number here.
     pub number: u32,
-    /// The number that it has for itself: another one in a container.
+    /// Its own number for itself, which differs in a container.
     pub own_number: u32,
     /// The user whose rights it has.
     pub user: u32,
@@ -18,12 +18,12 @@ pub struct Process {
     pub name: String,
 }
 
-/// What the system counts for a process.
+/// The system's counts for a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Facts {
     /// Bytes in memory.
     pub resident_bytes: u64,
-    /// The most there ever were.
+    /// The maximum so far.
     pub peak_resident_bytes: u64,
     /// Page faults that needed no reading from a disk.
     pub minor_faults: u64,
@@ -37,7 +37,7 @@ impl Process {
     /// The process with a number.
     ///
     /// # Errors
-    /// When there is none, when it has ended, and when this user may not look at it.
+    /// When there is none, it has ended, or this user may not watch it.
     pub fn find(number: u32) -> Result<Self, Problem> {
         let status = read(number, "status").map_err(|e| Problem::of(number, &e))?;
         let field = |name: &str| {
@@ -59,7 +59,7 @@ impl Process {
         Ok(process)
     }
 
-    /// The name of its program by now.
+    /// The current name of its program.
     pub(crate) fn current_name(&self) -> Option<String> {
         Some(read(self.number, "comm").ok()?.trim_end().to_owned())
     }
@@ -69,7 +69,7 @@ impl Process {
         PathBuf::from(format!("/proc/{}/{file}", self.number))
     }
 
-    /// What is wrong when a file of the process cannot be had.
+    /// The problem when a file of the process cannot be read.
     pub fn problem(&self, error: &io::Error) -> Problem {
         match error.kind() {
             ErrorKind::PermissionDenied => Problem::Forbidden(self.number, self.user),
@@ -83,7 +83,7 @@ impl Process {
         maps.contains("liballod") || contains(self.path("exe"), b"ALLOD_PURGE_DELAY_MS")
     }
 
-    /// What the system counts; nothing once the process has ended.
+    /// The system's counts; `None` once the process has ended.
     pub fn facts(&self) -> Option<Facts> {
         let status = read(self.number, "status").ok()?;
         let kib = |name: &str| {
@@ -91,7 +91,7 @@ impl Process {
             line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
         };
         let stat = read(self.number, "stat").ok()?;
-        // Behind the name in brackets: the state, then numbers.
+        // After the name in brackets: the state, then numbers.
         let (_, rest) = stat.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split(' ').collect();
         let number = |at: usize| fields.get(at)?.parse().ok();
@@ -105,8 +105,8 @@ impl Process {
         })
     }
 
-    /// The name of a thread by the number that the process knows; nothing for one that has ended, or where
-    /// numbers mean something else here.
+    /// The name of a thread by its number in the process; `None` if it has ended, or if numbers differ
+    /// here.
     pub fn thread_name(&self, thread: u64) -> Option<String> {
         if self.number != self.own_number {
             return None;
@@ -134,7 +134,7 @@ fn contains(file: PathBuf, wanted: &[u8]) -> bool {
         if kept.windows(wanted.len()).any(|window| window == wanted) {
             return true;
         }
-        // What may be the beginning of it.
+        // The possible beginning of a match.
         kept.drain(..kept.len().saturating_sub(wanted.len() - 1));
     }
 }

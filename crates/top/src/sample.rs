@@ -1,4 +1,4 @@
-//! What was seen of a process at one moment, and what happened between two.
+//! Samples of a process, and rates between two.
 
 use crate::process::Facts;
 use allod_heap::page::{Counters, HeapRow};
@@ -12,7 +12,7 @@ pub struct Sample {
     pub facts: Facts,
 }
 
-/// What happened in a second, between two samples.
+/// Rates per second between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
     /// Bytes of blocks that left slabs for front caches.
@@ -25,14 +25,14 @@ pub struct Rates {
     pub faults: f64,
     /// Bytes given back to the system.
     pub purged_bytes: f64,
-    /// Bytes by which the spans grew; below 0 when they shrank.
+    /// Bytes by which the spans grew; negative if they shrank.
     pub growth_bytes: f64,
-    /// Allocations, where they are counted.
+    /// Allocations, if they are counted.
     pub allocations: Option<f64>,
 }
 
 impl Rates {
-    /// What happened between two samples; nothing where no time has passed.
+    /// The rates between two samples; `None` if no time has passed.
     pub fn between(old: &Sample, new: &Sample) -> Option<Self> {
         let us = new.counters.taken_us.checked_sub(old.counters.taken_us).filter(|&us| us > 0)?;
         let rate =
@@ -63,7 +63,7 @@ impl Sample {
         ]
     }
 
-    /// Bytes that Allod keeps free for the next blocks.
+    /// Free bytes that Allod keeps for new blocks.
     pub fn free(&self) -> [(&'static str, u64); 4] {
         let t = &self.counters.totals;
         [
@@ -79,7 +79,7 @@ impl Sample {
         self.layers().iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// The heaps that are shown, those with the most memory first.
+    /// The heaps shown, those with the most memory first.
     pub fn heaps(&self) -> impl Iterator<Item = &HeapRow> {
         self.counters.heaps.iter().filter(|heap| heap.id != 0)
     }
@@ -97,7 +97,7 @@ pub fn band_limit(band: usize) -> &'static str {
     LIMITS[band]
 }
 
-/// A number of bytes for people: three digits or four, and a unit.
+/// A number of bytes for people: three or four digits, and a unit.
 ///
 /// ```
 /// assert_eq!(allod_top::sample::size(1536.0), "1.5 KiB");

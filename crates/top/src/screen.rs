@@ -1,4 +1,4 @@
-//! The terminal: taken over, and given back however this ends.
+//! The terminal: taken over, and restored however this ends.
 
 use crate::Problem;
 use ratatui::Terminal;
@@ -17,13 +17,13 @@ use std::sync::{Arc, Once};
 /// A terminal that is drawn on.
 pub type Screen = Terminal<CrosstermBackend<BufWriter<File>>>;
 
-/// A terminal that shows the view; dropping it gives the terminal back as it was.
+/// A terminal that shows the view; dropping it restores the terminal.
 pub struct Shown {
     /// To draw on.
     pub screen: Screen,
 }
 
-/// The terminal that standard output is, or else the one that the process belongs to.
+/// The terminal on standard output, or else the process's controlling terminal.
 fn terminal() -> io::Result<File> {
     if io::stdout().is_terminal() {
         return Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?));
@@ -32,7 +32,7 @@ fn terminal() -> io::Result<File> {
 }
 
 impl Shown {
-    /// Takes the terminal over. Also a panic gives it back.
+    /// Takes over the terminal. A panic restores it, too.
     ///
     /// # Errors
     /// When there is no terminal.
@@ -64,7 +64,7 @@ impl Drop for Shown {
     }
 }
 
-/// The process may abort at a panic, and drop nothing.
+/// The process may abort on panic, and drop nothing.
 fn restore_on_panic(terminal: File) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -11,29 +11,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// How long a key or a signal may wait.
+/// The longest delay until a key or a signal is handled.
 const ALERT: Duration = Duration::from_millis(100);
-/// How long a process may be silent before it is asked anew.
+/// How long a process may be silent before the request is repeated.
 const ASK_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
 /// Why a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The user has seen enough.
+    /// The user quit.
     Quit,
     /// The user pressed Ctrl-C.
     Interrupted,
-    /// This process got a signal that ends it.
+    /// This process received a terminating signal.
     Signal(i32),
-    /// The process that was watched has ended.
+    /// The watched process has ended.
     Process,
 }
 
-/// Signals that end this process, noted instead.
+/// Terminating signals, recorded instead.
 pub(crate) struct Signals(Arc<AtomicUsize>);
 
 impl Signals {
-    /// Notes them from now on.
+    /// Records them from now on.
     pub(crate) fn watch() -> io::Result<Self> {
         let last = Arc::new(AtomicUsize::new(0));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -42,7 +42,7 @@ impl Signals {
         Ok(Self(last))
     }
 
-    /// The last one, if there was any since this was asked.
+    /// The last one since the previous call, if any.
     pub(crate) fn take(&self) -> Option<i32> {
         match self.0.swap(0, SeqCst) {
             0 => None,
@@ -51,7 +51,7 @@ impl Signals {
     }
 }
 
-/// Shows a process until something ends it.
+/// Shows a process until the session ends.
 ///
 /// # Errors
 /// When the process cannot be watched, or there is no terminal.
@@ -63,7 +63,7 @@ pub fn top(number: u32, every: Duration) -> Result<Ended, Problem> {
     show(&mut watched, Some(first), every, &signals, || false)
 }
 
-/// Shows a process on the terminal; `is_over` says that it has ended.
+/// Shows a process on the terminal; `is_over` tells whether it has ended.
 pub(crate) fn show(
     watched: &mut Watched,
     first: Option<Sample>,
@@ -84,7 +84,7 @@ struct Session<'a> {
     watched: &'a mut Watched,
     view: View,
     every: Duration,
-    /// When the process was last heard of.
+    /// When the process last answered.
     seen_at: Instant,
 }
 
@@ -131,14 +131,14 @@ impl Session<'_> {
         }
     }
 
-    /// Looks at the process, unless what is shown is to stay.
+    /// Takes a sample, unless the view is paused.
     fn look(&mut self) -> Result<(), Problem> {
         let seen = self.watched.look()?;
         let old = self.view.sample.as_ref().map(|sample| sample.counters.taken_us);
         if seen.as_ref().is_some_and(|seen| Some(seen.counters.taken_us) != old) {
             self.seen_at = Instant::now();
         }
-        // A program that has become another one has another name.
+        // After exec the program has another name.
         if let Some(name) = self.watched.process.current_name() {
             self.view.process.name = name;
         }

@@ -6,7 +6,7 @@ use allod_heap::page::{BANDS, HeapRow};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The heap's owner in words.
+/// The heap's owner, for people.
 pub fn owner(process: &Process, heap: &HeapRow) -> String {
     let name = || process.thread_name(heap.thread);
     match (heap.thread, heap.orphan) {
@@ -63,7 +63,7 @@ pub fn plain(process: &Process, sample: &Sample) -> String {
     text + &unseen(sample)
 }
 
-/// A sentence about heaps for which there is no room on the page.
+/// A sentence about heaps that do not fit on the page.
 fn unseen(sample: &Sample) -> String {
     match sample.counters.heap_count - sample.heaps().count() as u64 {
         0 => String::new(),
@@ -71,7 +71,7 @@ fn unseen(sample: &Sample) -> String {
     }
 }
 
-/// A snapshot as JSON. All sizes are in bytes; what counts does so since the process began.
+/// A snapshot as JSON. All sizes are in bytes; counters count since the process began.
 pub fn json(process: &Process, sample: &Sample) -> Value {
     let t = &sample.counters.totals;
     let bands: Vec<Value> = (0..BANDS)

@@ -1,8 +1,8 @@
-//! The view: what stands where on a terminal of any size.
+//! The view: the layout on a terminal of any size.
 //!
 //! ```text
 //!  ┌ title: program, number, resident, in use ──────────────────────────┐
-//!  │ what happens in a second                                           │
+//!  │ what happens per second                                            │
 //!  │ memory in use over time                    (where there are 20 rows) │
 //!  ├ by layer, and what is free ───────┬ by band ───────────────────────┤   side by side from 76
 //!  ├ by heap, as many as there is room for ─────────────────────────────┤   columns on
@@ -20,27 +20,27 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Sparkline};
 use std::collections::VecDeque;
 
-/// Columns from which on layers and bands stand side by side.
+/// The least columns with layers and bands side by side.
 const WIDE: u16 = 76;
-/// Rows from which on the course of memory is drawn.
+/// The least rows with memory over time.
 const TALL: u16 = 20;
 /// Lines of layers and of bands, with their heading.
 const LAYER_LINES: u16 = 9;
 const BAND_LINES: u16 = 11;
-/// Samples that are remembered for the course of memory.
+/// The samples kept for memory over time.
 pub const HISTORY: usize = 400;
 
-/// How a terminal can show things.
+/// The capabilities of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Looks {
-    /// Whether it may be coloured.
+    /// Whether it may have colours.
     pub colour: bool,
-    /// Whether it knows more signs than those of ASCII.
+    /// Whether it can show more than ASCII.
     pub unicode: bool,
 }
 
 impl Looks {
-    /// What the environment says: `NO_COLOR`, `TERM`, and the language's character set.
+    /// From the environment: `NO_COLOR`, `TERM`, and the locale's character set.
     pub fn of_environment() -> Self {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let charset = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| set(name));
@@ -53,29 +53,29 @@ impl Looks {
     }
 }
 
-/// All that the view shows.
+/// The state of the view.
 #[derive(Debug)]
 pub struct View {
     /// Whose memory it is.
     pub process: Process,
-    /// What was seen last.
+    /// The last sample.
     pub sample: Option<Sample>,
-    /// What happened in a second before that.
+    /// The rates before that.
     pub rates: Rates,
     /// KiB in use, the newest first.
     pub history: VecDeque<u64>,
-    /// Whether what is shown stays.
+    /// Whether it is paused.
     pub paused: bool,
-    /// Seconds since the process was heard of.
+    /// Seconds since the process last answered.
     pub silent_s: u64,
-    /// The first heap that is shown.
+    /// The first heap shown.
     pub first_heap: usize,
-    /// How the terminal can show it.
+    /// The terminal's capabilities.
     pub looks: Looks,
 }
 
 impl View {
-    /// Nothing seen so far.
+    /// A view without samples.
     pub fn new(process: Process, looks: Looks) -> Self {
         Self {
             process,
@@ -89,7 +89,7 @@ impl View {
         }
     }
 
-    /// Takes a new sample in.
+    /// Adds a sample.
     pub fn see(&mut self, new: Sample) {
         if let Some(rates) = self.sample.as_ref().and_then(|old| Rates::between(old, &new)) {
             self.rates = rates;
@@ -99,7 +99,7 @@ impl View {
         self.sample = Some(new);
     }
 
-    /// Draws everything that there is room for.
+    /// Draws everything that fits.
     pub fn draw(&self, frame: &mut Frame) {
         let all = frame.area();
         let course = if all.height >= TALL { 2 } else { 0 };
@@ -143,7 +143,7 @@ impl View {
         frame.render_widget(Paragraph::new(lines), area);
     }
 
-    /// Text with only such signs as the terminal knows.
+    /// Text with only characters that the terminal can show.
     fn text(&self, text: String) -> Line<'static> {
         let text = match self.looks.unicode {
             true => text,
@@ -188,7 +188,7 @@ impl View {
             None => format!("{} out of slabs", size(r.filled_bytes)),
         };
         self.text(format!(
-            "in a second: {taken} · {} refills · {} faults · spans {}{}",
+            "per second: {taken} · {} refills · {} faults · spans {}{}",
             count(r.refills),
             count(r.faults),
             if r.growth_bytes > 0.0 { "+" } else { "" },
@@ -199,7 +199,7 @@ impl View {
     fn given_back(&self, sample: &Sample) -> Line<'static> {
         let t = &sample.counters.totals;
         self.text(format!(
-            "given back: {} in a second, {} so far in {} calls · spans {}, peak {}",
+            "given back: {} per second, {} so far in {} calls · spans {}, peak {}",
             size(self.rates.purged_bytes),
             size(t.purged_bytes as f64),
             count(t.purges as f64),
@@ -277,7 +277,7 @@ impl View {
     }
 }
 
-/// Three heights, with signs of ASCII.
+/// Three heights, in ASCII.
 const ASCII_BARS: bar::Set<'static> = bar::Set {
     full: "#",
     seven_eighths: "#",
@@ -320,7 +320,7 @@ mod tests {
         for words in [
             "a-name-of-15-ch 4711 · resident 70.0 MiB",
             "in use 54.0 MiB",
-            "given back: 3.0 MiB in a second, 3.0 MiB so far",
+            "given back: 3.0 MiB per second, 3.0 MiB so far",
             "heap, large       40.0 MiB █",
             "regions            5.0 MiB",
             "frames             6.0 MiB",

@@ -8,11 +8,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::PathBuf;
 
-/// A page that a process is asked to fill. Dropping it ends that.
+/// A request to a process to fill a page. Dropping it ends the request.
 #[derive(Debug)]
 pub struct Watch {
     process: Process,
-    /// By way of the folder, which stays when the process ends.
+    /// Its path through the folder, which stays when the process ends.
     path: PathBuf,
     _folder: File,
     file: File,
@@ -20,10 +20,10 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Asks a process for its counters; they come a little later.
+    /// Requests a process's counters; they arrive a little later.
     ///
     /// # Errors
-    /// When the page cannot be made where the process looks for it.
+    /// When the page cannot be created where the process looks for it.
     pub fn open(process: &Process) -> Result<Self, Problem> {
         let name = page::name(process.own_number);
         let name = name.path().to_str().expect("the name is plain");
@@ -34,7 +34,7 @@ impl Watch {
                 e,
             ),
         };
-        // The folder as the process sees it, which may run in a container.
+        // The folder as seen by the process, which may be in a container.
         let folder = File::open(process.path(&format!("root{}", page::FOLDER))).map_err(cannot)?;
         let own = name.strip_prefix(page::FOLDER).unwrap_or(name);
         let path = PathBuf::from(format!("/proc/self/fd/{}{own}", folder.as_raw_fd()));
@@ -50,26 +50,26 @@ impl Watch {
 
     /// Tells the process that it is still watched; at least once a second.
     pub fn beat(&mut self) {
-        // Another watcher of the same process may have counted, too: any other number will do.
+        // Another watcher of the same process may count, too: any different number will do.
         self.beat = self.read(word::BEAT).unwrap_or(self.beat) + 1;
         let _ = self.write(word::BEAT, self.beat);
     }
 
-    /// The newest counters; nothing before the process has answered.
+    /// The newest counters; `None` before the process has answered.
     ///
     /// # Errors
-    /// When the process speaks another version.
+    /// When the process has another version.
     pub fn counters(&self) -> Result<Option<Counters>, Problem> {
         match self.read(word::ANSWERED) {
             None | Some(0) => return Ok(None),
             Some(VERSION) => {}
             Some(other) => return Err(Problem::Version(self.process.number, other)),
         }
-        // It writes ten times a second, for some microseconds.
+        // It writes ten times a second, for a few microseconds.
         Ok((0..1000).find_map(|_| self.whole()))
     }
 
-    /// The counters, if they were not written meanwhile.
+    /// The counters, unless they were being written.
     fn whole(&self) -> Option<Counters> {
         let before = self.read(word::WRITTEN)?;
         let mut bytes = vec![0; COUNTER_WORDS * 8];
@@ -81,7 +81,7 @@ impl Watch {
             .then(|| Counters::from_words(words[..].try_into().unwrap()))
     }
 
-    /// Asks again when the page was taken away, by the process or by another watcher.
+    /// Renews the request if the page was removed, by the process or by another watcher.
     ///
     /// # Errors
     /// As for [`open`](Watch::open).
@@ -107,7 +107,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // After a renewal the name stands for the new page.
+        // After a renewal the name refers to the new page.
         let there = fs::symlink_metadata(&self.path).map(|there| there.ino());
         if self.file.metadata().is_ok_and(|ours| there.is_ok_and(|there| there == ours.ino())) {
             let _ = fs::remove_file(&self.path);
@@ -134,13 +134,13 @@ fn make(path: &PathBuf, user: u32) -> io::Result<File> {
     Ok(file)
 }
 
-/// The page that another watcher has made, or left behind.
+/// The page that another watcher has created or left behind.
 fn join(path: &PathBuf, user: u32) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;
     let there = file.metadata()?;
     if there.uid() != user || there.len() != BYTES as u64 || !there.is_file() {
-        return Err(io::Error::other("a file of another kind lies in the way"));
+        return Err(io::Error::other("a file of another kind is in the way"));
     }
     Ok(file)
 }

@@ -95,7 +95,7 @@ impl Coder {
         let tag = rest.byte()?;
         let gap = if tag & GAP == 0 { 0 } else { rest.number()? };
         if tag & GAP != 0 && gap == 0 {
-            return Err(Flaw { at: 1, what: "a gap of nothing" });
+            return Err(Flaw { at: 1, what: "a gap of 0" });
         }
         let (sequence, over) = self.next.overflowing_add(gap);
         let address = self.read_address(&mut rest, tag >> 4)?;
@@ -119,7 +119,7 @@ impl Coder {
         };
         let event = Event { sequence, call };
         if over || event.end() == u64::MAX {
-            return Err(rest.flaw("a number beyond all numbers"));
+            return Err(rest.flaw("a number above the largest possible"));
         }
         self.next = event.end() + 1;
         Ok((event, rest.at))
@@ -156,7 +156,7 @@ impl Coder {
                 let steps = unzigzag(rest.number()?);
                 let unit = if place == IN_STEPS { STEP } else { 1 };
                 let Some(difference) = steps.checked_mul(unit) else {
-                    return Err(rest.flaw("an address beyond all addresses"));
+                    return Err(rest.flaw("an address above the largest possible"));
                 };
                 let address = self.last.wrapping_add(difference as u64);
                 self.note(address);

@@ -3,7 +3,7 @@
 use crate::crc::checksum;
 use crate::{Flaw, VERSION, take};
 
-/// Bytes of the header; the first block begins behind them.
+/// Bytes of the header; the first block follows.
 pub const HEADER: usize = 4096;
 /// Bytes of the record at the end.
 pub const END: usize = 64;
@@ -13,20 +13,20 @@ const END_MAGIC: [u8; 8] = *b"allodend";
 const CHECKSUM: usize = 60;
 const COMMAND: usize = 64;
 
-/// What stands at the head of a file.
+/// The header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileHeader<'a> {
     /// The version of the format.
     pub version: u16,
-    /// Bits of a pointer on the recorded machine.
+    /// The pointer width of the recorded machine, in bits.
     pub word_bits: u8,
-    /// Whether the recorded machine was a big-endian one. The file itself is little-endian always.
+    /// Whether the recorded machine was big-endian. The file itself is always little-endian.
     pub big_endian: bool,
     /// The recorded process.
     pub process: u32,
     /// When the recording began, in seconds since 1970.
     pub began: u64,
-    /// The program and its arguments, each ending in a zero byte; cut where they are too long.
+    /// The program and its arguments, each ending in a zero byte; truncated if too long.
     pub command: &'a [u8],
 }
 
@@ -62,11 +62,11 @@ impl<'a> FileHeader<'a> {
     /// Reads the header at the beginning of a file.
     ///
     /// # Errors
-    /// When this is no trace, one of a newer version, or a damaged one.
+    /// When this is not a trace, has a newer version, or is damaged.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Flaw> {
         let flaw = |at, what| Err(Flaw { at, what });
         if take(bytes, 0) != MAGIC {
-            return flaw(0, "this is no allocation trace");
+            return flaw(0, "this is not an allocation trace");
         }
         let version = u16::from_le_bytes(take(bytes, 8));
         if version > VERSION {
@@ -94,7 +94,7 @@ impl<'a> FileHeader<'a> {
     }
 }
 
-/// What stands at the end of a file whose program came to its end.
+/// The record at the end of a file whose program exited normally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
     /// Sealed blocks in the file.
@@ -119,7 +119,7 @@ impl End {
         bytes[CHECKSUM..].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the record at the beginning of `bytes`, the rest of the file; nothing when something
+    /// Reads the record at the beginning of `bytes`, the rest of the file; `None` if something
     /// else begins there.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl End {
             return Err(Flaw { at: CHECKSUM, what: "the checksum of the end is wrong" });
         }
         if bytes.len() > END {
-            return Err(Flaw { at: END, what: "there is more behind the end" });
+            return Err(Flaw { at: END, what: "there is more after the end" });
         }
         let number = |i: usize| u64::from_le_bytes(take(bytes, 8 + 8 * i));
         Ok(Some(Self { blocks: number(0), events: number(1), time: number(2), missed: number(3) }))

@@ -1,11 +1,11 @@
 //! The bytes of an allocation trace, version 1; `docs/trace-format.md` describes them.
 //!
-//! The recorder writes them from inside `malloc` of the program that it watches, so nothing here
+//! The recorder writes them from inside the recorded program's `malloc`, so nothing here
 //! allocates, panics on foreign bytes or needs the standard library.
 //!
 //! | module | what it keeps |
 //! | --- | --- |
-//! | [`event`] | what a program called, with the number of the call |
+//! | [`event`] | a call of the program, with its number |
 //! | [`coder`] | an event as a few bytes: numbers as differences, addresses by where they were seen |
 //! | [`varint`] | whole numbers in as many bytes as they need |
 //! | [`block`] | a stretch of one thread's events in memory, open or sealed |
@@ -40,16 +40,16 @@ pub mod varint;
 /// The version of the format that this crate writes, and the newest that it reads.
 pub const VERSION: u16 = 1;
 
-/// What is wrong with bytes that should be part of a trace.
+/// An error in the bytes of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flaw {
-    /// Where, in bytes from the beginning of what was read.
+    /// Its offset from the beginning of what was read, in bytes.
     pub at: usize,
-    /// What, in words.
+    /// A description.
     pub what: &'static str,
 }
 
-/// The bytes from `at` on as an array; zeros behind the end.
+/// The bytes from `at` on as an array, padded with zeros.
 pub(crate) fn take<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut found = [0; N];
     if let Some(slice) = bytes.get(at..at + N) {

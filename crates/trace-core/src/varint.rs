@@ -1,10 +1,10 @@
-//! Whole numbers in as many bytes as they need: seven bits a byte, the low ones first, the highest
-//! bit of a byte says that more follow (LEB128).
+//! Integers in as many bytes as they need: seven bits per byte, low bits first; a byte's highest
+//! bit is set if more follow (LEB128).
 
 /// The longest number takes this many bytes.
 pub const LONGEST: usize = 10;
 
-/// Writes `value` at `at` and gives the place behind it.
+/// Writes `value` at `at` and returns the position after it.
 ///
 /// # Panics
 /// When fewer than [`LONGEST`] bytes are left and the number needs more than there are.
@@ -26,8 +26,8 @@ pub fn write(bytes: &mut [u8], mut at: usize, mut value: u64) -> usize {
     at + 1
 }
 
-/// Reads the number at `at`, and gives it with the place behind it. Nothing when it is cut off, does
-/// not fit into 64 bits, or is longer than it need be.
+/// Reads the number at `at`, and returns it with the position after it. `None` if it is truncated,
+/// does not fit into 64 bits, or is longer than necessary.
 #[inline]
 pub fn read(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let mut value = 0;
@@ -45,13 +45,14 @@ pub fn read(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     None
 }
 
-/// A difference as a number that is small when the difference is near zero, on either side.
+/// Encodes a difference as a number that is small if the difference is near zero, positive or
+/// negative.
 #[inline]
 pub fn zigzag(difference: i64) -> u64 {
     (difference << 1 ^ difference >> 63) as u64
 }
 
-/// What [`zigzag`] was made from.
+/// The inverse of [`zigzag`].
 #[inline]
 pub fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)

@@ -1,15 +1,15 @@
 //! Which block each address meant at that moment.
 //!
-//! A trace names blocks by their addresses, which are used again and again. Going through it in
-//! order tells the blocks apart. A recording may have gaps: it begins when the program already
-//! holds blocks, a forked child inherits its parent's, a free inside a signal handler is not seen.
-//! What remains unclear is counted, never guessed.
+//! A trace names blocks by their addresses, which are reused. Going through it in order
+//! distinguishes the blocks. A recording may have gaps: it begins when the program already holds
+//! blocks, a forked child inherits its parent's, a free inside a signal handler is not seen.
+//! Unclear cases are counted, never guessed.
 
 use crate::merge::{Action, Step, Trace};
 use allod_trace_core::event::Call;
 use std::collections::HashMap;
 
-/// How a block came to be.
+/// How a block was allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum How {
     /// By `malloc`, or by `realloc` of a null pointer.
@@ -20,33 +20,33 @@ pub enum How {
     Aligned,
 }
 
-/// One block from its allocation to its end, or to the `realloc` that makes another one of it.
+/// One block from its allocation to its free, or to the `realloc` that turns it into another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Its number, from 0 in the order of allocation.
     pub id: u32,
     /// Its address in the recorded process.
     pub address: u64,
-    /// Bytes asked for.
+    /// Requested bytes.
     pub size: u64,
-    /// The alignment asked for, as the exponent of 2; 0 where none was.
+    /// The requested alignment, as the exponent of 2; 0 if none.
     pub align_log2: u8,
     /// How it came to be.
     pub how: How,
     /// The thread that allocated it.
     pub thread: usize,
-    /// The number of the call that allocated it; a `realloc` hands it on.
+    /// The number of the call that allocated it; a `realloc` passes it on.
     pub born: u64,
 }
 
 /// What a step did to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// A block came to be.
+    /// A block was allocated.
     Alloc(Block),
-    /// A block went.
+    /// A block was freed.
     Free(Block),
-    /// A block was made from another one; `from` is missing when it was not known.
+    /// A block replaced another one; `from` is missing if that was unknown.
     Realloc {
         /// The old block.
         from: Option<Block>,
@@ -59,11 +59,11 @@ pub enum Act {
     FreeUnknown,
     /// An allocation failed.
     Failed,
-    /// The address of a block was handed out again: its end was not seen.
+    /// The address of a block was handed out again: its free was not seen.
     Lost(Block),
 }
 
-/// Follows a trace and keeps the blocks that are alive.
+/// Follows a trace and keeps track of the live blocks.
 #[derive(Debug, Default)]
 pub struct Blocks {
     live: HashMap<u64, Block>,
@@ -73,7 +73,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Goes through a whole trace; gives what is alive at its end.
+    /// Goes through a whole trace; returns the blocks that are live at its end.
     ///
     /// # Panics
     /// When the trace has more than four billion allocations.
@@ -85,7 +85,7 @@ impl Blocks {
         blocks
     }
 
-    /// The blocks that are alive.
+    /// The live blocks.
     pub fn live(&self) -> impl Iterator<Item = &Block> {
         self.live.values()
     }
@@ -143,7 +143,7 @@ impl Blocks {
         if new == 0 {
             return match from {
                 _ if size > 0 => {
-                    // It failed, and the old block is what it was.
+                    // It failed, and the old block is unchanged.
                     self.live.extend(from.map(|block| (old, block)));
                     act(Act::Failed);
                 }

@@ -1,4 +1,4 @@
-//! What is in a trace: sizes, lifetimes, who frees whose blocks, the peak.
+//! The summary of a trace: sizes, lifetimes, which threads free whose blocks, the peak.
 
 use crate::blocks::{Act, Block, Blocks, How};
 use crate::merge::{Step, Trace};
@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 /// Points of [`Census::curve`].
 pub const CURVE: usize = 60;
 
-/// Everything that was counted, in the form of `allod trace --json`.
+/// All counts, in the form of `allod trace --json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Census {
     /// The version of this form: 1.
     pub schema: u32,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Whether the program came to its end; a trace without is what a killed program left.
+    /// Whether the trace has an end; that of a killed program does not.
     pub complete: bool,
-    /// Nanoseconds from the beginning of the recording to its end; where it has none, to the last
-    /// time that a thread began a block.
+    /// Nanoseconds from the beginning of the recording to its end; if it has none, to the last
+    /// time a thread began a block.
     pub duration_ns: u64,
     /// Calls of the program.
     pub events: u64,
@@ -26,21 +26,22 @@ pub struct Census {
     pub missed: u64,
     /// Calls by kind.
     pub calls: Calls,
-    /// Blocks that were alive at the moment at which their bytes were most.
+    /// The live blocks at the peak.
     pub peak: Peak,
     /// Blocks that were never freed.
     pub left: Total,
     /// Allocations by size, in doublings.
     pub sizes: Vec<Band>,
-    /// Freed blocks by how many calls of the program passed in between, in steps of eight.
+    /// Freed blocks by the number of calls between allocation and free, in factors of
+    /// eight.
     pub lifetimes: Vec<Band>,
     /// Each thread's share, in the order in which they first called.
     pub threads: Vec<Thread>,
-    /// Freed blocks by who allocated and who freed them.
+    /// Freed blocks by allocating and freeing thread.
     pub crossings: Vec<Crossing>,
     /// What `realloc` did.
     pub realloc: Reallocs,
-    /// Bytes alive after each sixtieth of the calls.
+    /// Live bytes after each sixtieth of the calls.
     pub curve: Vec<u64>,
 }
 
@@ -59,11 +60,11 @@ pub struct Calls {
     pub free: u64,
     /// `free` of a null pointer.
     pub free_null: u64,
-    /// `free` of a block that was allocated before the recording, or out of its sight.
+    /// `free` of a block whose allocation was not recorded.
     pub free_unknown: u64,
     /// Allocations that failed.
     pub failed: u64,
-    /// Blocks whose end was not seen, but whose addresses were handed out again.
+    /// Blocks whose free was not seen, but whose addresses were handed out again.
     pub lost: u64,
 }
 
@@ -88,10 +89,10 @@ impl Total {
     }
 }
 
-/// The moment at which the bytes of living blocks were most.
+/// The moment at which live blocks had the most bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Peak {
-    /// Living blocks.
+    /// Live blocks.
     pub blocks: u64,
     /// Bytes asked for in them.
     pub bytes: u64,
@@ -99,7 +100,7 @@ pub struct Peak {
     pub sequence: u64,
 }
 
-/// Blocks whose size or life lies between two numbers.
+/// Blocks whose size or lifetime is between two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Band {
     /// The least number.
@@ -143,18 +144,18 @@ pub struct Reallocs {
     pub grew: u64,
     /// To a smaller size.
     pub shrank: u64,
-    /// To the same size, or of a block whose size is not known.
+    /// To the same size, or of a block of unknown size.
     pub other: u64,
-    /// The block got another address.
+    /// The block's address changed.
     pub moved: u64,
-    /// Bytes that moved with these: the smaller of a block's two sizes.
+    /// Bytes moved by these: the smaller of a block's two sizes.
     pub moved_bytes: u64,
-    /// The longest row of calls that made one block out of another.
+    /// The longest chain of `realloc` calls on one block.
     pub longest_row: u64,
 }
 
 impl Census {
-    /// Counts everything in a trace.
+    /// Counts a whole trace.
     pub fn of(trace: &Trace) -> Self {
         let mut count = Count::new(trace);
         let blocks = Blocks::follow(trace, |step, act| count.act(step, act));
@@ -175,7 +176,7 @@ struct Count {
     sizes: BTreeMap<u32, Total>,
     lifetimes: BTreeMap<u32, Total>,
     crossings: BTreeMap<(usize, usize), Total>,
-    /// How many calls of `realloc` lie behind a living block, by its number.
+    /// The number of `realloc` calls on each live block, by its number.
     rows: BTreeMap<u32, u64>,
 }
 
@@ -239,7 +240,7 @@ impl Count {
             Act::Lost(block) => {
                 calls.lost += 1;
                 self.live.remove(&block);
-                // Not a call of its own.
+                // Not a separate call.
                 return;
             }
         }
@@ -333,7 +334,7 @@ fn doublings(exponent: u32) -> u64 {
     1u64.checked_shl(exponent).unwrap_or(u64::MAX)
 }
 
-/// The band of lives, by powers of 8.
+/// The band of a lifetime, by powers of 8.
 fn eightfold(life: u64) -> u32 {
     life.max(1).ilog2() / 3
 }

@@ -1,13 +1,14 @@
-//! Allocation traces: what a program asked of `malloc`, call by call, in the order between threads.
+//! Allocation traces: a program's calls to `malloc` and its relatives, in the order between
+//! threads.
 //!
 //! | module | what it keeps |
 //! | --- | --- |
-//! | [`reader`] | a file, block by block, each proven before it is handed out |
+//! | [`reader`] | a file, block by block, each validated before it is returned |
 //! | [`writer`] | a file made from events |
 //! | [`merge`] | all threads' events in one order |
 //! | [`blocks`] | which block each address meant at that moment |
-//! | [`census`] | what is in a trace: sizes, lifetimes, who frees whose blocks, the peak |
-//! | [`plan`] | a trace as orders for the program that replays it |
+//! | [`census`] | the summary of a trace: sizes, lifetimes, which threads free whose blocks, the peak |
+//! | [`plan`] | a trace as instructions for the program that replays it |
 //!
 //! The bytes themselves are `allod-trace-core`'s, which the recorder shares;
 //! `docs/trace-format.md` describes them.

@@ -16,7 +16,7 @@ pub struct Trace {
     pub origin: Origin,
     /// Each thread's blocks, in order; threads in the order in which they first called.
     threads: Vec<Vec<Block>>,
-    /// What its end says; nothing when the program did not come to its end.
+    /// Its end record; `None` if it has none.
     pub end: Option<End>,
 }
 
@@ -24,7 +24,7 @@ impl Trace {
     /// Reads a file.
     ///
     /// # Errors
-    /// In one sentence that names the file: it cannot be read, is no trace, or is damaged.
+    /// In one sentence that names the file: it cannot be read, is not a trace, or is damaged.
     pub fn open(path: &Path) -> Result<Self, String> {
         let in_words = |error: Error| format!("{}: {error}", path.display());
         Self::read(File::open(path).map_err(|e| in_words(e.into()))?).map_err(in_words)
@@ -33,7 +33,7 @@ impl Trace {
     /// Reads a trace.
     ///
     /// # Errors
-    /// When this is no trace or a damaged one.
+    /// When this is not a trace, or is damaged.
     pub fn read(input: impl Read) -> Result<Self, Error> {
         let mut reader = Reader::new(input)?;
         let mut blocks = Vec::new();
@@ -69,7 +69,7 @@ impl Trace {
         self.threads.iter().flatten()
     }
 
-    /// What happened, in the order in which it did.
+    /// All steps, in order.
     pub fn steps(&self) -> Steps<'_> {
         let mut steps = Steps { cursors: Vec::new(), next: BinaryHeap::new() };
         for (thread, blocks) in self.threads.iter().enumerate() {
@@ -82,7 +82,7 @@ impl Trace {
     }
 }
 
-/// A thread is at one place at a time.
+/// A thread does one thing at a time.
 fn follows(before: &Block, after: &Block) -> Result<(), Error> {
     if after.header.sequence > before.last() {
         return Ok(());
@@ -91,7 +91,7 @@ fn follows(before: &Block, after: &Block) -> Result<(), Error> {
     Err(Error::Damaged { offset: after.offset, what })
 }
 
-/// Something that happened at one number.
+/// A step: what happened at one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The number.
@@ -107,12 +107,12 @@ pub struct Step {
 pub enum Action {
     /// A call that has one number.
     Whole(Call),
-    /// A `realloc` began: whatever it does to the block at this address it may do from now on.
+    /// A `realloc` began: from now on it may free the block at this address.
     ReallocBegins {
         /// The address handed in.
         old: u64,
     },
-    /// It is done: the call says how.
+    /// It is done.
     ReallocEnds {
         /// The address handed in.
         old: u64,

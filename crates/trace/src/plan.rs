@@ -1,19 +1,19 @@
-//! A trace as orders for the program that replays it.
+//! A trace as instructions for the program that replays it.
 //!
 //! The program has a list of **operations** per thread and a table of **slots** that hold blocks, so
-//! that it need not look anything up while it is timed. A block that one thread allocates and frees
-//! lives in a slot of that thread, used again and again. A block that wanders has a slot of its own,
-//! used once: whoever wants to free it waits until its pointer is there, and waits for nothing else.
+//! it need not look anything up while it is timed. A block that the same thread allocates and frees
+//! is in a slot of that thread, which is reused. A block freed by another thread has its own slot,
+//! used once: the freeing thread waits until the pointer is there, and for nothing else.
 //!
-//! The words of a plan are in the machine's own order: a plan is made and read on one machine.
-//! `crates/lab/workload/replay.c` reads them.
+//! The words of a plan are in the machine's byte order: a plan is made and read on one
+//! machine. `crates/lab/workload/replay.c` reads them.
 
 use crate::blocks::{Act, Block, Blocks, How};
 use crate::merge::{Step, Trace};
 
 const MAGIC: u64 = u64::from_ne_bytes(*b"ALPLAN01");
 const NOBODY: u32 = u32::MAX;
-/// Sizes take so many bits of an operation's first word.
+/// The bits of a size in an operation's first word.
 const SIZE_BITS: u32 = 48;
 
 const MALLOC: u64 = 1;
@@ -23,7 +23,7 @@ const REALLOC: u64 = 4;
 const FREE: u64 = 5;
 const FREE_NULL: u64 = 6;
 const SPAWN: u64 = 7;
-/// Comes behind a `REALLOC` and says how long the old block is.
+/// Follows a `REALLOC` and has the size of the old block.
 const OLD: u64 = 8;
 /// The block that is handed in may come from another thread.
 const WAIT: u64 = 16;
@@ -38,7 +38,7 @@ struct Operation {
     to: u32,
 }
 
-/// Orders for the program that replays a trace.
+/// Instructions for the program that replays a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     threads: Vec<List>,
@@ -58,8 +58,8 @@ struct List {
 impl Plan {
     /// Makes the plan of a trace.
     ///
-    /// Blocks that the trace does not know are not freed, allocations that failed are not tried
-    /// again, and a block whose end was not seen is freed when its address is handed out again.
+    /// Blocks that the trace does not know are not freed, failed allocations are not repeated,
+    /// and a block whose free was not seen is freed when its address is handed out again.
     ///
     /// # Errors
     /// When a block is larger than any machine's memory.
@@ -124,9 +124,9 @@ impl Plan {
     }
 }
 
-/// Which blocks end on another thread than they began on.
+/// Which blocks are freed by another thread than the one that allocated them.
 struct Wanderers {
-    /// The thread on which each block began, and whether it ended on another.
+    /// The thread that allocated each block, and whether another freed it.
     by: Vec<(u32, bool)>,
 }
 
@@ -212,8 +212,8 @@ impl Making {
         }
     }
 
-    /// A thread is started by the one that called last before it did: that is mostly the one that
-    /// started it. The first thread needs nobody.
+    /// A thread is started by the one that made the last call before its first, which usually is
+    /// the one that started it in the program. The first thread is not started by another.
     fn begin(&mut self, thread: usize) {
         self.begun[thread] = true;
         if thread == 0 {
@@ -241,7 +241,7 @@ impl Making {
         (flag, slot)
     }
 
-    /// Gives a block's slot back.
+    /// Frees a block's slot.
     fn leave(&mut self, thread: usize, block: &Block) -> (u64, u32) {
         let slot = self.places[block.id as usize];
         if self.wanderers.wanders(block) {

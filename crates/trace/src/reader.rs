@@ -1,4 +1,4 @@
-//! A file, block by block, each proven before it is handed out.
+//! A file, block by block, each validated before it is returned.
 
 use allod_trace_core::block::{self, BlockHeader};
 use allod_trace_core::coder::Coder;
@@ -12,9 +12,9 @@ use std::io::{self, Read};
 pub enum Error {
     /// The system could not read it.
     Io(io::Error),
-    /// It is no trace, or one of a version to come.
+    /// It is not a trace, or has a newer version.
     Foreign(&'static str),
-    /// It was a trace once.
+    /// It is a damaged trace.
     Damaged {
         /// Where the damage is, in bytes from the beginning of the file.
         offset: u64,
@@ -47,7 +47,7 @@ impl Error {
     }
 }
 
-/// Where a trace came from.
+/// The origin of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The version of the format.
@@ -147,7 +147,7 @@ impl Iterator for Events<'_> {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {
-        // A block's events were proven when it was read.
+        // A block's events were validated when it was read.
         self.step()?.ok()
     }
 }
@@ -160,7 +160,7 @@ impl Iterator for Events<'_> {
 pub struct Reader<R> {
     input: R,
     origin: Origin,
-    /// What was read ahead: the next block whole, unless the file ends in it.
+    /// Bytes read ahead: the whole next block, unless the file ends in it.
     ahead: Vec<u8>,
     /// Where `ahead` begins in the file.
     offset: u64,
@@ -172,7 +172,7 @@ impl<R: Read> Reader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// When this is no trace, a damaged one, or one of a version to come.
+    /// When this is not a trace, is damaged, or has a newer version.
     pub fn new(mut input: R) -> Result<Self, Error> {
         let mut head = Vec::new();
         input.by_ref().take(file::HEADER as u64).read_to_end(&mut head)?;
@@ -190,15 +190,15 @@ impl<R: Read> Reader<R> {
         &self.origin
     }
 
-    /// What the end says, once [`Reader::next_block`] has reached it and if there is one.
+    /// The end record, if there is one and [`Reader::next_block`] has reached it.
     pub fn end(&self) -> Option<End> {
         self.end
     }
 
-    /// The next block that holds events; nothing at the end.
+    /// The next block with events; `None` at the end.
     ///
     /// # Errors
-    /// When the file is damaged, with the place of the damage.
+    /// When the file is damaged, with the offset of the damage.
     pub fn next_block(&mut self) -> Result<Option<Block>, Error> {
         while self.end.is_none() {
             self.fill()?;
@@ -231,12 +231,12 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// Whether the end stands here, which must agree with what stood before it.
+    /// Whether the end record is here; it must agree with the blocks before it.
     fn at_end(&mut self) -> Result<bool, Error> {
         let end = End::read(&self.ahead).map_err(|flaw| Error::damaged(self.offset, flaw))?;
         let Some(end) = end else { return Ok(false) };
         if (end.blocks, end.events) != self.sealed {
-            let what = "blocks are missing in front of the end";
+            let what = "blocks are missing before the end";
             return Err(Error::Damaged { offset: self.offset, what });
         }
         self.end = Some(end);

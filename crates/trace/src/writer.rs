@@ -48,7 +48,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is left, and the end.
+    /// Writes the remaining blocks, and the end.
     ///
     /// # Errors
     /// When the output takes no more.

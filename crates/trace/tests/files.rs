@@ -104,7 +104,7 @@ fn what_a_killed_program_left_is_read_up_to_its_last_event() {
 #[test]
 fn other_files_are_told_from_damaged_ones() {
     for other in [&b""[..], b"#!/bin/sh\n", &[0; 9000]] {
-        assert_eq!(Trace::read(other).unwrap_err().to_string(), "this is no allocation trace");
+        assert_eq!(Trace::read(other).unwrap_err().to_string(), "this is not an allocation trace");
     }
     let mut newer = trace(&[]);
     newer[8] = 2;

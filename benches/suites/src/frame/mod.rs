@@ -86,7 +86,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
     all.floor = Some(BARE);
     if request.terms.counting {
         return format!(
-            "Instructions an operation, of the parts that are timed otherwise, counted by callgrind in one\n\
+            "Instructions per operation, of the parts that are timed otherwise, counted by callgrind in one\n\
              run; * the best of its row.\n\n{}\nTimes fewer than {}.\n\n{}\n{}",
             all.counts(),
             request.baseline,

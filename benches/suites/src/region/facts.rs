@@ -62,7 +62,7 @@ fn bytes() -> Table {
         ("int of 64 bits", cost(|r| r.int(i64::MAX)), "40"),
         ("float", cost(|r| r.float(1.5)), "40"),
         ("pair of immediates", cost(|r| r.pair(Value::NIL, Value::NIL)), "40, and 40 for each int"),
-        ("symbol, made again", cost(|_| Value::symbol("lambda")), "40 and its name"),
+        ("symbol that exists already", cost(|_| Value::symbol("lambda")), "40 and its name"),
         ("string of 6", cost(|r| r.string("lambda")), "40 and its text"),
         ("array of 10", cost(|r| r.array(10, Value::NIL)), "40 and its data"),
         ("dict of 10", cost(|r| r.dict_from((0..10).map(tenth))), "40 and its table"),

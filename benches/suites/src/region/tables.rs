@@ -15,7 +15,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
     let losses = SuiteTable::of(report, SUITE, &request.baseline).losses();
     if request.terms.counting {
         return format!(
-            "Instructions an operation, of the parts that are timed otherwise, counted by callgrind in one\n\
+            "Instructions per operation, of the parts that are timed otherwise, counted by callgrind in one\n\
              run; times fewer than the first subject or the baseline.\n\n{}\n{losses}",
             rows(report, &instructions_suite(SUITE), digits)
         );

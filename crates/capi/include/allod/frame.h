@@ -1,8 +1,8 @@
-/* allod/frame.h - frames for C and C++: memory that begins with a loop's turn and goes at its end.
+/* allod/frame.h - frames for C and C++: memory that lives for one iteration of a loop.
  *
- * An arena keeps chunks of memory; a frame takes bytes from them by moving a cursor that lives in
- * the frame itself, a struct on the caller's stack. Ending a frame is forgetting the struct: the next
- * frame of the arena starts where this one did. A nested scope is a copy of the struct.
+ * An arena keeps chunks of memory; a frame takes bytes from them by moving a cursor that lives in the frame
+ * itself, a struct on the caller's stack. Ending a frame means discarding the struct: the arena's next
+ * frame starts where this one did. A nested scope is a copy of the struct.
  *
  *     allod_arena *arena = allod_arena_create();
  *     while (running) {
@@ -14,8 +14,8 @@
  *     allod_arena_destroy(arena);
  *
  * Rules that the compiler cannot check in C:
- *   - memory of a frame is not used after the frame ended, was rolled back, or its arena was
- *     destroyed, and is never given to free (liballod reports that);
+ *   - memory of a frame is not used after the frame has ended or was rolled back, or its arena was
+ *     destroyed, and is never passed to free (liballod reports that);
  *   - an arena is used by one thread at a time, and has one open frame; a scope is opened on the
  *     frame and ended before the frame allocates again;
  *   - a frame is neither copied nor ended twice.
@@ -23,8 +23,8 @@
  * Functions that return memory return null with errno ENOMEM when memory is out; nothing else sets
  * errno. Alignments are powers of two. C11 or later, C++17 or later; 64-bit Linux.
  *
- * Compiled for AddressSanitizer, or with -DALLOD_VALGRIND for memcheck, frames tell these of what
- * breaks the first rule, where it happens: see allod/shadow.h.
+ * Compiled for AddressSanitizer, or with -DALLOD_VALGRIND for memcheck, violations of the first rule are
+ * reported where they happen: see allod/shadow.h.
  */
 #ifndef ALLOD_FRAME_H
 #define ALLOD_FRAME_H
@@ -40,7 +40,7 @@
 extern "C" {
 #endif
 
-/* What is kept between frames. Its first two words are where a frame starts; the rest is private. */
+/* The state kept between frames. The first two words are where a frame starts; the rest is private. */
 typedef struct allod_arena {
     char *cursor;
     char *limit;
@@ -64,14 +64,14 @@ typedef struct allod_frame {
 ALLOD_ATTR(warn_unused_result)
 allod_arena *allod_arena_create(void) ALLOD_NOEXCEPT;
 
-/* Gives an arena and all its memory back; null is ignored. No frame of it may be open. */
+/* Frees an arena and all its memory; null is ignored. No frame of it may be open. */
 void allod_arena_destroy(allod_arena *arena) ALLOD_NOEXCEPT;
 
 /* Gives the chunks back to the heap and keeps the arena. No frame of it may be open. */
 ALLOD_ATTR(nonnull(1))
 void allod_arena_trim(allod_arena *arena) ALLOD_NOEXCEPT;
 
-/* The bytes of the chunks that an arena keeps. */
+/* The size of the chunks that an arena keeps, in bytes. */
 ALLOD_ATTR(nonnull(1))
 size_t allod_arena_reserved(const allod_arena *arena) ALLOD_NOEXCEPT;
 
@@ -85,7 +85,7 @@ void *allod_frame_grow(allod_frame *frame, size_t size, size_t align) ALLOD_NOEX
 ALLOD_ATTR(nonnull(1))
 size_t allod_frame_used(const allod_frame *frame) ALLOD_NOEXCEPT;
 
-/* Where the chunk behind the one that ends at `limit` begins and ends; false when there is none. */
+/* Where the chunk after the one that ends at `limit` begins and ends; false if there is none. */
 ALLOD_ATTR(nonnull(1, 3, 4))
 int allod_arena_next_chunk(allod_arena *arena, char *limit, char **start, char **end) ALLOD_NOEXCEPT;
 
@@ -95,7 +95,7 @@ static inline allod_frame allod_shadow_begun(char *cursor, char *limit, allod_ar
     allod_frame frame = {cursor, limit, arena, cursor, limit};
     return frame;
 }
-/* What a frame allocated since a position may not be used any more. */
+/* Memory allocated in a frame since a position may no longer be used. */
 static inline void allod_shadow_over(const allod_frame *frame, char *cursor, char *limit) {
     while (limit != frame->limit) {
         allod_shadow_forbid(cursor, (size_t)(limit - cursor));
@@ -108,7 +108,7 @@ static inline void allod_shadow_ended(const allod_frame *frame) {
     if (frame->limit)
         allod_shadow_over(frame, frame->start, frame->start_limit);
 }
-/* A block was made; in a chunk that the frame had not used, what is left of it may not be used. */
+/* A block was allocated; if the frame had not used its chunk before, the rest of the chunk may not be used. */
 static inline void allod_shadow_made(const allod_frame *frame, const char *limit, void *block,
                                      size_t size) {
     if (!block)
@@ -194,8 +194,8 @@ static inline void *allod_frame_take(allod_frame *frame, size_t size, size_t ali
     return block;
 }
 
-/* `size` bytes with unspecified content at a multiple of `align`. About 1.5 ns; a constant align
- * and size leave an addition and one compare. */
+/* `size` bytes with unspecified content at a multiple of `align`. About 1.5 ns; with constant alignment and
+ * size, this is an addition and one comparison. */
 ALLOD_ATTR(nonnull(1), malloc, alloc_size(2), warn_unused_result)
 static inline void *allod_frame_alloc(allod_frame *frame, size_t size, size_t align)
     ALLOD_NOEXCEPT {
@@ -213,8 +213,8 @@ static inline void *allod_frame_zalloc(allod_frame *frame, size_t size, size_t a
     return block ? memset(block, 0, size) : NULL;
 }
 
-/* Room for `count` objects of `size` bytes in one step of the cursor; null with ENOMEM when the
- * product overflows. */
+/* Memory for `count` objects of `size` bytes in one step of the cursor; null with ENOMEM when the product
+ * overflows. */
 ALLOD_ATTR(nonnull(1), malloc, alloc_size(2, 3), warn_unused_result)
 static inline void *allod_frame_batch(allod_frame *frame, size_t count, size_t size, size_t align)
     ALLOD_NOEXCEPT {
@@ -237,8 +237,8 @@ static inline char *allod_frame_strdup(allod_frame *frame, const char *text) ALL
     return (char *)allod_frame_copy(frame, text, strlen(text) + 1, 1);
 }
 
-/* Makes a block larger or smaller: in place when it is the newest, else by copying when it grows. It
- * is copied, too, when it does not lie at a multiple of `align`. Null leaves the old block as it is. */
+/* Makes a block larger or smaller: in place if it is the newest; otherwise it is copied if it grows. It is
+ * also copied if it is not at a multiple of `align`. On null the old block is unchanged. */
 ALLOD_ATTR(nonnull(1), alloc_size(4), warn_unused_result)
 static inline void *allod_frame_resize(allod_frame *frame, void *block, size_t old_size,
                                        size_t size, size_t align) ALLOD_NOEXCEPT {
@@ -261,7 +261,7 @@ typedef struct allod_checkpoint {
     char *limit;
 } allod_checkpoint;
 
-/* Where a frame stands now. */
+/* The current position of a frame. */
 ALLOD_ATTR(nonnull(1))
 static inline allod_checkpoint allod_frame_checkpoint(const allod_frame *frame) ALLOD_NOEXCEPT {
     allod_checkpoint checkpoint = {frame->cursor, frame->limit};
@@ -279,9 +279,9 @@ static inline void allod_frame_rollback(allod_frame *frame, allod_checkpoint che
 
 /* ---- The thread's own arena ---------------------------------------------------------------- */
 
-/* Begins a frame in an arena of the calling thread, found without a lock, made at first use and
- * freed when the thread ends. Frames may be opened inside others; they end in reverse order, by
- * allod_thread_frame_end. A null `arena` field means that memory is out. */
+/* Begins a frame in an arena of the calling thread, found without a lock, created at first use and freed
+ * when the thread ends. Frames may be nested; they end in reverse order, with allod_thread_frame_end. A
+ * null `arena` field means that memory is out. */
 #ifndef ALLOD_SHADOW
 ALLOD_ATTR(warn_unused_result)
 allod_frame allod_thread_frame_begin(void) ALLOD_NOEXCEPT;

@@ -1,14 +1,14 @@
-/* allod/region.h - regions: memory that goes all at once, with typed objects.
+/* allod/region.h - regions: memory for typed objects that is freed all at once.
  *
  * For compilers that emit C and for runtimes written in it. docs/regions.md says what to emit, which
  * lifetimes to choose, and what is promised.
  *
- * Common to all functions, unless one says otherwise:
+ * Common to all functions, unless stated otherwise:
  *   - a region belongs to the thread that created or adopted it; only that thread allocates, stores,
  *     exits and retains, until allod_region_share or allod_region_freeze;
- *   - a function that makes a value returns ALLOD_EMPTY, and one that makes a pointer NULL, with errno
+ *   - a function that returns a value returns ALLOD_EMPTY, and one that returns a pointer NULL, with errno
  *     ENOMEM, when memory is out or a size exceeds PTRDIFF_MAX; nothing is left half built;
- *   - a function that returns bool returns false when it could not do it, and has then changed nothing;
+ *   - a function that returns bool returns false on failure, and has then changed nothing;
  *   - values given to constructors must live at least as long as the region they go into (the closure
  *     rule); stores into objects go through allod_store.
  *
@@ -38,7 +38,7 @@ typedef uint64_t allod_value;
 #define ALLOD_FALSE ((allod_value)0x0A)
 #define ALLOD_TRUE ((allod_value)0x12)
 
-/* An integer from -2^60 to 2^60 - 1; larger ones are cut. See allod_int for all of 64 bits. */
+/* An integer from -2^60 to 2^60 - 1; larger ones are truncated. See allod_int for all 64-bit integers. */
 static inline allod_value allod_small(int64_t i) { return (allod_value)i << 3 | 1; }
 static inline bool allod_is_small(allod_value v) { return (v & 7) == 1; }
 static inline int64_t allod_small_value(allod_value v) { return (int64_t)v >> 3; }
@@ -65,7 +65,7 @@ enum {
     ALLOD_STRING = 5,  /* length bytes, UTF-8                                 */
     ALLOD_BYTES = 6,   /* length bytes                                        */
     ALLOD_ARRAY = 7,   /* length values                                       */
-    ALLOD_DICT = 8,    /* through the allod_dict functions only               */
+    ALLOD_DICT = 8,    /* only through the allod_dict functions               */
     ALLOD_TABLE = 9,   /* part of a dictionary                                */
     ALLOD_BOX = 10,    /* one value                                           */
     ALLOD_CLOSURE = 11 /* a code address, then length values                  */
@@ -76,7 +76,7 @@ static inline uint32_t allod_type_of(allod_value v) {
     return allod_is_object(v) ? (uint32_t)(*allod_object(v) & 0xFFFF) >> 1 : 0;
 }
 /* Whether a value is an object of a type: ALLOD_PAIR, ALLOD_STRING, one of your own. Integers may also be
- * immediate, see allod_is_int. */
+ * immediates, see allod_is_int. */
 static inline bool allod_is(allod_value v, uint32_t type) { return allod_type_of(v) == type; }
 static inline bool allod_is_int(allod_value v) { return allod_is_small(v) || allod_is(v, ALLOD_INT); }
 /* The length in an object's header: elements, captured values, bytes of a string or a name. */
@@ -101,17 +101,17 @@ typedef struct allod_type {
 /* Types whose alignment is above 8 have ids from here on, so that typed allocation knows them. */
 #define ALLOD_FIRST_ALIGNED 28672
 
-/* Enters a type, process-wide, and returns its id; 0 with errno EINVAL for a record that contradicts
- * itself, ENOMEM when there are 28660 types with an alignment of 8, or 4096 with a larger one.
- * Thread-safe. Do it once for each type.
+/* Registers a type for the whole process and returns its id; 0 with errno EINVAL for an inconsistent
+ * record, ENOMEM when there are 28660 types with an alignment of 8, or 4096 with a larger one. Thread-safe.
+ * Call it once for each type.
  *
- * Where an object's values are, is said in one of three ways, or by several together:
+ * The places of an object's values are given in one of three ways, or several together:
  *   - `map`: the words of the fixed part that are values;
- *   - `tail` ALLOD_TAIL_VALUES: as many values as the header's length says follow the fixed part;
- *   - `trace`, for the odd ones: a function that calls `visit(context, slot)` for each slot that holds a
- *     value now. It may be called for a copy of the object at another address, so it must find the slots
- *     from `object` alone. With `size_of`, which gives the object's bytes with its header, an object may
- *     have any length. Neither function may allocate.
+ *   - `tail` ALLOD_TAIL_VALUES: the fixed part is followed by as many values as the header's length;
+ *   - `trace`, for irregular types: a function that calls `visit(context, slot)` for each slot that
+ *     currently holds a value. It may be called for a copy of the object at another address, so it must
+ *     find the slots from `object` alone. With `size_of`, which returns the object's size including its
+ *     header, an object may have any length. Neither function may allocate.
  * A slot may hold ALLOD_EMPTY. */
 uint32_t allod_type_register(const allod_type *type);
 
@@ -127,21 +127,21 @@ typedef struct allod_region {
 allod_region *allod_region_create(void);
 /* Opens a region whose parent outlives it, so that the parent's values may be stored in it. */
 allod_region *allod_region_create_in(allod_region *parent);
-/* Leaves the scope. Without references and tethers the region goes to the pool at once, otherwise with
+/* Leaves the scope. Without references and tethers the region returns to the pool at once, otherwise with
  * the last of them. */
 void allod_region_exit(allod_region *r);
-/* Leaves the scope; of the region's objects only what the `count` roots reach survives, in `heir`. The
- * roots become the survivors. Few are copied, many change hands with the memory. On false (ENOMEM) the
- * region is still open. */
+/* Leaves the scope; of the region's objects only those reachable from the `count` roots survive, in `heir`.
+ * The roots become the survivors. A few survivors are copied; many change hands with the memory. On false
+ * (ENOMEM) the region is still open. */
 bool allod_region_exit_with(allod_region *r, allod_region *heir, allod_value *roots, size_t count);
 /* A reference keeps the region beyond its scope. Plain until the region is shared, then atomic. */
 void allod_region_retain(allod_region *r);
 void allod_region_release(allod_region *r);
-/* A bounded borrow, ended by the thread that began it; nests. A plain increment for the owner, one
- * atomic for other threads. Exit waits for nobody: the last untether completes it. */
+/* A bounded borrow, ended by the thread that began it; nests. A plain increment for the owner, an atomic
+ * one for other threads. Exit does not wait: the last untether completes it. */
 void allod_region_tether(allod_region *r);
 void allod_region_untether(allod_region *r);
-/* Makes the counts fit for other threads, before the first of them sees the region. */
+/* Makes the counts atomic, before any other thread sees the region. */
 void allod_region_share(allod_region *r);
 /* Makes the region read-only for good, and shares it. */
 void allod_region_freeze(allod_region *r);
@@ -149,7 +149,7 @@ void allod_region_freeze(allod_region *r);
 bool allod_region_keep(allod_region *r, allod_region *other);
 /* `r`'s memory goes to `heir` when `r` ends; its objects count as the heir's at once. */
 bool allod_region_merge(allod_region *r, allod_region *heir);
-/* allod_region_merge and allod_region_exit: constant cost, however many objects. */
+/* allod_region_merge and allod_region_exit: constant cost for any number of objects. */
 bool allod_region_splice(allod_region *r, allod_region *heir);
 /* Hand a region that nothing else holds to another thread: detach here, adopt there. */
 bool allod_region_detach(allod_region *r);
@@ -162,7 +162,7 @@ bool allod_region_outlives(allod_region *a, allod_region *b);
 
 typedef struct allod_region_accounting {
     size_t live;        /* bytes of objects                                   */
-    size_t peak;        /* the most that has been                             */
+    size_t peak;        /* the maximum of live so far                         */
     size_t chunks;      /* chunks held                                        */
     size_t chunk_bytes; /* their bytes                                        */
     size_t inline_used; /* bytes in use of the 512 in the inline buffer       */
@@ -172,10 +172,10 @@ allod_region_accounting allod_region_account(const allod_region *r);
 
 /* ---- Allocation ------------------------------------------------------------------------------- */
 
-/* What the inlined functions call when a block does not fit. */
+/* Called by the inlined functions when a block does not fit. */
 void *allod_region_alloc_slow(allod_region *r, size_t size, size_t align);
 
-/* `size` bytes aligned to 8: a compare and an addition. */
+/* `size` bytes aligned to 8: a comparison and an addition. */
 static inline void *allod_region_alloc(allod_region *r, size_t size) {
     char *p = r->cursor;
     if (__builtin_expect(size > (size_t)(r->limit - p) || size > PTRDIFF_MAX, 0))
@@ -190,13 +190,13 @@ static inline void *allod_region_alloc_aligned(allod_region *r, size_t size, siz
     return align <= 8 ? allod_region_alloc(r, size) : allod_region_alloc_slow(r, size, align);
 }
 
-/* What typed allocation calls for types whose alignment is above 8. */
+/* Called by typed allocation for types whose alignment is above 8. */
 void *allod_region_alloc_of_type(allod_region *r, uint32_t type, size_t size);
 
-/* Typed allocation for types with a tail: an object of `words` words after the header, the tail's
- * included, with its header written, at the alignment of its type. The caller writes the words before
- * anything else happens in the region. With constants this is a compare, an addition and a store; a type
- * of your own, whose id is a variable, takes one compare more. NULL when memory is out. */
+/* Typed allocation for types with a tail: an object of `words` words after the header, the tail's included,
+ * with its header written, at the alignment of its type. The caller writes the words before anything else
+ * happens in the region. With constants this is a comparison, an addition and a store; your own types,
+ * whose ids are variables, take one more comparison. NULL when memory is out. */
 static inline uint64_t *allod_alloc_tailed(allod_region *r, uint32_t type, size_t words, size_t len) {
     uint64_t *p;
     if (__builtin_expect(words >= PTRDIFF_MAX / 16, 0))
@@ -219,7 +219,7 @@ static inline allod_value allod_boxed_int(allod_region *r, int64_t i) {
     if (p) p[1] = (uint64_t)i;
     return allod_object_value(p);
 }
-/* An integer of any size: immediate where it fits. */
+/* An integer of any size: an immediate if it fits. */
 static inline allod_value allod_int(allod_region *r, int64_t i) {
     return (int64_t)((uint64_t)i << 3) >> 3 == i ? allod_small(i) : allod_boxed_int(r, i);
 }
@@ -265,7 +265,7 @@ static inline allod_value allod_bytes(allod_region *r, const void *data, size_t 
 }
 static inline allod_value allod_closure(allod_region *r, void (*code)(void), const allod_value *captured,
                                         size_t count) {
-    /* A count that cannot be stays one. */
+    /* An impossible count stays impossible. */
     uint64_t *p = allod_alloc_tailed(r, ALLOD_CLOSURE, count + (count != SIZE_MAX), count);
     if (p) {
         p[1] = (uint64_t)(uintptr_t)code;
@@ -274,7 +274,7 @@ static inline allod_value allod_closure(allod_region *r, void (*code)(void), con
     return allod_object_value(p);
 }
 
-/* Constructors, one for each built-in type: calls that go by the type's record. */
+/* Constructors, one for each built-in type: function calls that use the type's record. */
 allod_value allod_mk_int(allod_region *r, int64_t i);
 allod_value allod_mk_float(allod_region *r, double f);
 allod_value allod_mk_pair(allod_region *r, allod_value car, allod_value cdr);
@@ -283,7 +283,7 @@ allod_value allod_mk_array(allod_region *r, size_t len, allod_value fill);
 allod_value allod_mk_string(allod_region *r, const char *text, size_t n);
 allod_value allod_mk_bytes(allod_region *r, const void *data, size_t n);
 allod_value allod_mk_dict(allod_region *r, size_t capacity);
-/* Of what is no character, U+FFFD. */
+/* U+FFFD for invalid characters. */
 allod_value allod_mk_char(uint32_t c);
 allod_value allod_mk_closure(allod_region *r, void (*code)(void), const allod_value *captured,
                              size_t count);
@@ -292,7 +292,7 @@ allod_value allod_mk_symbol(allod_region *r, const char *name, size_t n);
 /* An object of any registered type with `len` trailing elements, zero after its header. */
 allod_value allod_mk_object(allod_region *r, uint32_t type, size_t len);
 
-/* Batches: one allocation each. `fill` gives element `i` and may use the region. */
+/* Batches: one allocation each. `fill` returns element `i` and may use the region. */
 typedef allod_value (*allod_fill_fn)(void *context, size_t i);
 allod_value allod_list(allod_region *r, size_t count, allod_fill_fn fill, void *context);
 allod_value allod_tree(allod_region *r, uint32_t depth, allod_fill_fn fill, void *context);
@@ -301,10 +301,10 @@ allod_value allod_float_array(allod_region *r, const double *numbers, size_t cou
 
 /* ---- Symbols ----------------------------------------------------------------------------------- */
 
-/* The symbol of a name, one for each name in the process; made twice it copies nothing. Thread-safe. */
+/* The symbol of a name, one for each name in the process; an existing one is not copied. Thread-safe. */
 allod_value allod_symbol(const char *name, size_t n);
 
-/* A symbol whose name is known to the compiler: one load, after the first time. Emit a static
+/* A symbol whose name is known to the compiler: one load after the first use. Emit a static
  * allod_symbol_cell for each name. */
 typedef struct allod_symbol_cell {
     const char *name;
@@ -342,11 +342,11 @@ static inline const char *allod_text(allod_value v) {
 
 /* ---- Stores: the barrier ------------------------------------------------------------------------ */
 
-/* Stores `v` in a slot of the object `container`. When `v`'s region does not outlive the container's,
- * what `v` reaches is copied there, however much it is; a compiler that wants values to keep their
- * identity merges the region beforehand (allod_region_merge). Returns what was stored; ALLOD_EMPTY, with
- * the slot unchanged, when memory is out (ENOMEM), when the container is frozen (EPERM), or when it lies in
- * no region and `v` in one (EINVAL): static data outlives every region. */
+/* Stores `v` in a slot of the object `container`. If `v`'s region does not outlive the container's,
+ * everything `v` reaches is copied there; a compiler that wants values to keep their identity merges the
+ * region beforehand (allod_region_merge). Returns what was stored; ALLOD_EMPTY, with the slot unchanged,
+ * when memory is out (ENOMEM), when the container is frozen (EPERM), or when `v` is in a region and the
+ * container in none (EINVAL): static data outlives every region. */
 allod_value allod_store_object(allod_value container, allod_value *slot, allod_value v);
 static inline allod_value allod_store(allod_value container, allod_value *slot, allod_value v) {
     if (!allod_is_object(v)) return *slot = v;
@@ -367,9 +367,9 @@ static inline allod_value allod_set_at(allod_value array, size_t i, allod_value 
 
 /* ---- Dictionaries ------------------------------------------------------------------------------- */
 
-/* In the order of insertion: setting a key again keeps its place, removing it and setting it anew puts it
- * last. Keys: immediates, numbers, symbols (by identity), strings and bytes (by content). Floating-point
- * keys go by their bits. Hashes are keyed anew in every process.
+/* Entries keep the order of insertion: setting a key again keeps its place, removing it and setting it
+ * again puts it last. Keys: immediates, numbers, symbols (by identity), strings and bytes (by content).
+ * Floating-point keys are compared by their bits. Each process uses new hash keys.
  *
  * Layout, which only the functions here rely on:
  *   dict:  header, table      table: header (length: capacity), used | live << 32, index words or 0,
@@ -390,7 +390,7 @@ static inline allod_value allod_dict(allod_region *r, size_t capacity) {
     return allod_object_value(p);
 }
 
-/* The two words that keys which are immediates are hashed with; they never change. */
+/* The two words with which immediate keys are hashed; they never change. */
 const uint64_t *allod_hash_keys(void);
 static inline uint64_t allod_hash_fold(uint64_t a, uint64_t b) {
     __extension__ typedef unsigned __int128 wide;
@@ -404,8 +404,8 @@ static inline uint64_t allod_hash_immediate(allod_value v) {
     return allod_hash_fold(allod_hash_fold(v ^ k[0], k[1]) ^ v, (k[0] << 17 | k[0] >> 47) | 1);
 }
 
-/* The value of a key; ALLOD_EMPTY when the key is not there. Inlined for immediates and symbols; other
- * keys are compared by content in the library. */
+/* The value of a key; ALLOD_EMPTY if the key is missing. Inlined for immediates and symbols; other keys are
+ * compared by content in the library. */
 allod_value allod_dict_get_slow(allod_value dict, allod_value key);
 static inline allod_value allod_dict_get(allod_value dict, allod_value key) {
     bool symbol = allod_is(key, ALLOD_SYMBOL);
@@ -430,10 +430,10 @@ static inline allod_value allod_dict_get(allod_value dict, allod_value key) {
 static inline bool allod_dict_contains(allod_value dict, allod_value key) {
     return allod_dict_get(dict, key) != ALLOD_EMPTY;
 }
-/* False with errno EINVAL for what cannot be a key, ENOMEM, EPERM for a frozen dictionary, or EINVAL as for
+/* False with errno EINVAL for an invalid key, ENOMEM, EPERM for a frozen dictionary, or EINVAL as for
  * allod_store. */
 bool allod_dict_set(allod_value dict, allod_value key, allod_value v);
-/* The value that was there; ALLOD_EMPTY for none. */
+/* The removed value; ALLOD_EMPTY if there was none. */
 allod_value allod_dict_remove(allod_value dict, allod_value key);
 size_t allod_dict_len(allod_value dict);
 /* The next entry at or after place *at, which is moved past it; false at the end. Start at 0. */
@@ -441,20 +441,20 @@ bool allod_dict_next(allod_value dict, size_t *at, allod_value *key, allod_value
 
 /* ---- Transmigration ----------------------------------------------------------------------------- */
 
-/* Copies what the roots reach to `dest`; sharing and cycles are kept. The source stays as it is. */
+/* Copies everything the roots reach to `dest`; sharing and cycles are kept. The source is unchanged. */
 bool allod_copy(allod_region *dest, allod_value *roots, size_t count);
-/* Moves it out of `dying`, which may afterwards only be exited. */
+/* Moves it out of `dying`, which may then only be exited. */
 bool allod_move(allod_region *dest, allod_region *dying, allod_value *roots, size_t count);
 
 /* ---- Values as a whole -------------------------------------------------------------------------- */
 
-/* Equal by structure, also for cycles. Identity is ==. False with ENOMEM when working memory is out;
- * errno is left alone otherwise. */
+/* Structural equality, also for cycles. Identity is ==. False with ENOMEM when working memory is out; errno
+ * is left alone otherwise. */
 bool allod_equal(allod_value a, allod_value b);
 /* A hash that equal values share. */
 uint64_t allod_hash(allod_value v);
-/* Writes the value as text to `buffer` like snprintf; returns the length that all of it has. Bytes of
- * strings and names that are not UTF-8 are written as \xFF. */
+/* Writes the value as text to `buffer` like snprintf; returns the full length. Bytes of strings and names
+ * that are not UTF-8 are written as \xFF. */
 size_t allod_print(allod_value v, char *buffer, size_t size);
 
 /* Slots outside all regions, such as globals, that `validate` builds trace at each exit. */

@@ -1,10 +1,10 @@
-/* allod/shadow.h - what AddressSanitizer and valgrind's memcheck are told of a frame's memory.
+/* allod/shadow.h - tells AddressSanitizer and valgrind's memcheck about a frame's memory.
  *
- * Part of allod/frame.h; include that. Nothing is to be done for AddressSanitizer: compile with
- * -fsanitize=address. For memcheck compile with -DALLOD_VALGRIND, which needs valgrind's headers.
- * Then use after a frame's end, after a rollback, behind a block's end, and of memory that nobody
- * allocated is reported where it happens. All of a program must be compiled alike, for a frame has
- * two words more. Otherwise everything here is empty.
+ * Part of allod/frame.h; include that. For AddressSanitizer just compile with -fsanitize=address; for
+ * memcheck compile with -DALLOD_VALGRIND, which needs valgrind's headers. Then uses after a frame's end,
+ * after a rollback, past a block's end, and of memory that was never allocated are reported where they
+ * happen. The whole program must be compiled the same way, because frames are two words larger. Otherwise
+ * everything here is empty.
  */
 #ifndef ALLOD_SHADOW_H
 #define ALLOD_SHADOW_H
@@ -49,7 +49,7 @@ void __asan_unpoison_memory_region(void const volatile *start, size_t size);
 #endif
 
 #ifdef ALLOD_SHADOW
-/* What a block takes in its frame: 16 bytes behind it may not be touched. */
+/* The bytes a block takes in its frame: 16 bytes after it may not be touched. */
 static inline size_t allod_shadow_room(size_t size) {
     return size > PTRDIFF_MAX - 32 ? size : ((size + 7) & ~(size_t)7) + 16;
 }
@@ -61,7 +61,7 @@ static inline void allod_shadow_forbid(const char *start, size_t bytes) {
     ALLOD_ASAN_FORBID(start, bytes);
     ALLOD_MEMCHECK_FORBID(start, bytes);
 }
-/* This memory is a block, not initialised. */
+/* This memory is an uninitialised block. */
 static inline void allod_shadow_allow(const char *start, size_t bytes) {
     ALLOD_ASAN_ALLOW(start, bytes);
     ALLOD_MEMCHECK_ALLOW(start, bytes);

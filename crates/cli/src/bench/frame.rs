@@ -10,9 +10,9 @@ pub use allod_suites::frame::SUITE;
 
 /// Frames: an arena's allocations against other arenas, malloc and Box
 ///
-/// The subjects are libraries within this command, interleaved round by round; each sample is a process
-/// of its own. A bare bump of a pointer shows what a row costs by itself. The baseline is bumpalo unless
-/// another is named.
+/// The subjects are libraries within this command, interleaved round by round; each sample is a separate
+/// process. The subject `bare`, which only bumps a pointer, shows the cost of the row itself. The
+/// baseline is bumpalo unless another is named.
 #[derive(clap::Args)]
 pub struct Frame {
     #[command(flatten)]

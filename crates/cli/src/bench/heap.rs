@@ -16,9 +16,9 @@ pub use allod_lab::heap::SUITE;
 
 /// The heap: malloc and free in the ways programs use them
 ///
-/// Each workload is a small program that runs on every allocator in turn, round after round, in an
-/// order drawn at random. The null subject shows what the workload itself costs. The baseline is mimalloc
-/// unless another is named. --quick does a quarter of the work.
+/// Each workload is a small program that runs on every allocator in turn, round after round, in an random
+/// order. The null subject shows what the workload itself costs. The baseline is mimalloc unless another
+/// is named. --quick does a quarter of the work.
 #[derive(clap::Args)]
 pub struct Heap {
     #[command(flatten)]
@@ -66,7 +66,7 @@ fn run(options: &Options, scale: f64, threads: Option<u32>, progress: &Progress)
     Ok((tables, report))
 }
 
-/// Tells names of workloads from names of allocators.
+/// Separates names of workloads from names of allocators.
 fn sort(names: &[String], all: &[Subject]) -> Result<(Vec<Entry>, Vec<String>), Failure> {
     let is_workload = |name: &&String| WORKLOADS.iter().any(|w| w.name == name.as_str());
     let (workloads, subjects): (Vec<String>, Vec<String>) =

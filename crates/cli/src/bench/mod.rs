@@ -62,7 +62,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
     finish(&report, &tables, output)
 }
 
-/// The suites in the store that a run of this one has.
+/// The suites that a run of this one has in the store.
 fn suites(suite: &Suite, options: &Options) -> Vec<String> {
     let names = match suite {
         Suite::Heap(_) => &[heap::SUITE][..],
@@ -75,7 +75,7 @@ fn suites(suite: &Suite, options: &Options) -> Vec<String> {
     names.iter().map(|name| format!("{name}{counted}")).collect()
 }
 
-/// Says early what a suite cannot do.
+/// Refuses options that the suite does not have.
 fn refuse(suite: &Suite, options: &Options) -> Result<(), Failure> {
     match suite {
         Suite::Heap(_) => Ok(()),

@@ -10,9 +10,9 @@ pub use allod_suites::region::SUITE;
 
 /// Regions: typed allocation, transmigration, splicing, tethers
 ///
-/// All subjects run interleaved, each sample in a process of its own, and do the same work; what they
-/// made is read back and must agree. The baseline is typed allocation unless another is named; where it
-/// does not take part, the workload's first subject. --quick leaves out ten million objects.
+/// All subjects run interleaved, each sample in a separate process, and do the same work; their results
+/// are read back and must agree. The baseline is typed allocation unless another is named; where that
+/// does not take part, it is the workload's first subject. --quick leaves out ten million objects.
 #[derive(clap::Args)]
 pub struct Region {
     #[command(flatten)]

@@ -11,9 +11,9 @@ pub use allod_suites::scheme::SUITE;
 
 /// Scheme: programs compiled by `allod scheme` and by other systems
 ///
-/// Each program is compiled by every compiler that is installed, with all checks, and runs on them in turn, round
-/// after round, in an order drawn at random. The baseline is chez, or allod-gcc where there is no Chez Scheme.
-/// --quick runs smaller sizes. To choose, give names of programs, compilers, or both.
+/// Each program is compiled by every installed compiler, with all checks, and runs on them in turn, round
+/// after round, in random order. The baseline is chez, or allod-gcc if Chez Scheme is not installed. --quick
+/// runs smaller sizes. --only chooses programs, compilers, or both.
 #[derive(clap::Args)]
 pub struct Scheme {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What the suites share: how they are asked for, run and listed.
+//! What the suites share: how they are requested, run and listed.
 
 use crate::failure::Failure;
 use crate::options::Options;
@@ -7,11 +7,11 @@ use allod_lab::inprocess::Bench;
 use allod_lab::model::Report;
 use allod_suites::Request;
 
-/// What a suite gave: its tables and its report.
+/// A suite's tables and its report.
 pub type Measured = Result<(String, Report), Failure>;
 
-/// What the options ask of a suite within this command, where they leave something open: `baseline` and
-/// `rounds`.
+/// What the options request of a suite within this command, with `baseline` and `rounds` as the
+/// defaults.
 pub fn request(options: &Options, suite: &'static str, baseline: &str, rounds: usize) -> Request {
     let again = ["bench", suite].into_iter().chain(options.quick.then_some("--quick"));
     Request {
@@ -23,7 +23,7 @@ pub fn request(options: &Options, suite: &'static str, baseline: &str, rounds: u
     }
 }
 
-/// Runs a suite within this command, or the share of its workloads that was asked for.
+/// Runs a suite within this command, or the requested share of its workloads.
 pub fn run_share(
     suite: Bench<'static>,
     options: &Options,

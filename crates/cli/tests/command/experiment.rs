@@ -19,17 +19,17 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
     for (arguments, words) in [
         (vec!["matrix"], "--factor"),
         (vec!["matrix", "--factor", X, "true"], "one factor is `allod ab`"),
-        (named("y=Y=0"), "factor y has one level, and it takes two: y=OFF|ON"),
+        (named("y=Y=0"), "factor y has one level, but needs two: y=OFF|ON"),
         (named("y=Y=0|Y=1|Y=2"), "factor y has 3 levels"),
         (named("y=Y=0|Y=0"), "the two levels of y are the same"),
         (named("x=Y=0|Y=1"), "factor x is named twice"),
-        (named("y=X=2|"), "x and y both decide X"),
+        (named("y=X=2|"), "x and y both set X"),
         (named("y=|commit:no-such"), "no commit \"no-such\" in "),
         (
             named("y=|ALLOD_HUGEPAGE=1"),
             "no setting \"ALLOD_HUGEPAGE\"; did you mean ALLOD_HUGEPAGES?",
         ),
-        (named("y=|ALLOD_HUGEPAGES=7"), "ALLOD_HUGEPAGES=7: it takes 0, 1 or 2"),
+        (named("y=|ALLOD_HUGEPAGES=7"), "ALLOD_HUGEPAGES=7: expected 0, 1 or 2"),
         (named("y=|ALLOD_BAND_B4=0"), "features:allod-heap/knobs"),
         (named("y=|allocator:sistem"), "did you mean system?"),
         (named("y=|preload:/no/lib.so"), "preload:/no/lib.so: No such file"),
@@ -38,16 +38,16 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
         (vec!["ab", "--a", "X=1", "--b", "X=1", "true"], "--a and --b are the same"),
         (vec!["ab", "--a", "X=1", "true"], "--b"),
         (vec!["ab", "--a", "X=1", "--b", "", "--only", "lifoo"], "did you mean lifo?"),
-        (vec!["ab", "--a", "X=1", "--b", ""], "Name a program at the end"),
+        (vec!["ab", "--a", "X=1", "--b", ""], "name a program at the end"),
         (
             vec!["ab", "--a", "X=1", "--b", "", "--only", "lifo", "true"],
-            "a program is named beside",
+            "but a program is named, too",
         ),
         (vec!["ab", "--a", "X=1", "--b", "", "--baseline", "b", "true"], "swap the levels"),
-        (vec!["ab", "--a", "X=1", "--b", "", "--build", "make", "true"], "--build takes a commit:"),
+        (vec!["ab", "--a", "X=1", "--b", "", "--build", "make", "true"], "--build needs a commit:"),
         (
             vec!["ab", "--a", "commit:HEAD", "--b", "", "--repository", "/", "true"],
-            "takes a repository",
+            "needs a repository",
         ),
         (vec!["ab", "--shipped", "counter"], "did you mean counters?"),
         (vec!["ab", "--shipped", "front-caches"], "allod matrix --shipped front-caches"),
@@ -184,13 +184,13 @@ fn a_point_that_fails_or_prints_no_result_costs_the_matrix_and_is_named() {
         let output = matrix(&["--quick", "sh", "-c", script]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         let said = stderr(&output);
-        assert!(said.contains("effects take every point"), "{said}");
+        assert!(said.contains("effects need every point"), "{said}");
         assert!(said.contains(why), "{said}");
     }
     for (script, why) in [
         ("true", "it printed no result cost=NUMBER"),
-        ("echo cost=much", "it printed cost=much, which is no number above 0"),
-        ("echo cost=0", "it printed cost=0, which is no number above 0"),
+        ("echo cost=much", "it printed cost=much, which is not a number above 0"),
+        ("echo cost=0", "it printed cost=0, which is not a number above 0"),
     ] {
         let output = matrix(&["--quick", "--result", "cost", "sh", "-c", script]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -262,7 +262,7 @@ fn commits_are_built_in_worktrees_of_their_own_kept_or_discarded() {
         let output = repository.ab("cc -o program program.c", &[]);
         assert!(output.status.success(), "{}", stderr(&output));
         assert!(stdout(&output).contains("2.0000–2.0000"), "{}", stdout(&output));
-        assert!(stdout(&output).contains("built of "), "{}", stdout(&output));
+        assert!(stdout(&output).contains("built from "), "{}", stdout(&output));
     }
     assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 3);
     assert_eq!(repository.cached(), 4, "two builds and their locks");
@@ -278,7 +278,8 @@ fn commits_are_built_in_worktrees_of_their_own_kept_or_discarded() {
 #[test]
 fn a_build_that_fails_or_leaves_no_program_exits_with_1_in_its_own_words() {
     let repository = Repository::new("fails");
-    for (build, words) in [("cc -o program missing.c", "missing.c"), ("true", "the build left no ")]
+    for (build, words) in
+        [("cc -o program missing.c", "missing.c"), ("true", "the build did not make ")]
     {
         let output = repository.ab(build, &[]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));

@@ -66,7 +66,7 @@ fn instructions_are_counted_of_frames_and_regions() {
         let arguments = ["bench", suite, "--quick", "--instructions", "--only", &only];
         let output = run(&[&arguments[..], &["--json", file.name()]].concat());
         assert!(output.status.success(), "{}", stderr(&output));
-        assert!(stdout(&output).starts_with("Instructions an operation"), "{}", stdout(&output));
+        assert!(stdout(&output).starts_with("Instructions per operation"), "{}", stdout(&output));
         let report = file.json();
         let counts: Vec<f64> = report["results"]
             .as_array()

@@ -50,7 +50,7 @@ fn too_few_rounds_exit_with_3() {
     let output = few.arg(script).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
     assert!(stdout(&output).contains("fewer than 6 rounds"), "{}", stdout(&output));
-    assert!(stderr(&output).contains("is not decided"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("undecided whether"), "{}", stderr(&output));
 }
 
 fn git(folder: &Path, arguments: &[&str]) {

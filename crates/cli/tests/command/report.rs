@@ -1,4 +1,4 @@
-//! `allod report`: what was measured before, in every form.
+//! `allod report`: earlier measurements, in every form.
 
 use crate::{Scratch, run, stderr, stdout};
 
@@ -64,7 +64,7 @@ fn what_cannot_be_read_or_written_is_said() {
     for (arguments, words) in [
         (&["report"][..], "FILE"),
         (&["report", "/no/such.json"], "/no/such.json"),
-        (&["report", "/dev/null"], "not a report that --json wrote"),
+        (&["report", "/dev/null"], "not a report written by --json"),
         (&["report", "--json", "--markdown", file.name()], "cannot be used with"),
         (&["report", "--csv", "/no/folder/x.csv", file.name()], "/no/folder/x.csv"),
         (

@@ -65,7 +65,8 @@ fn a_row_is_measured_by_the_command_of_each_commit() {
     let output = repository.ab("commit:HEAD~1", "commit:HEAD", "frame/single-64");
     assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
     let text = stdout(&output);
-    for words in ["frame/single-64: medians of 6 interleaved rounds", "2.0000–2.0000", "built of "]
+    for words in
+        ["frame/single-64: medians of 6 interleaved rounds", "2.0000–2.0000", "built from "]
     {
         assert!(text.contains(words), "{words} in {text}");
     }

@@ -93,7 +93,7 @@ fn a_store_that_cannot_be_used_is_named_before_anything_is_measured() {
     fs::write(&newer.0, bytes).unwrap();
     fs::write(&text.0, "no database at all\n".repeat(100)).unwrap();
     for (store, words) in [
-        (newer.name(), "is a store of schema 999; this version of allod knows"),
+        (newer.name(), "is a store with schema 999; this version of allod knows"),
         (text.name(), "is not a store"),
         ("/proc/no/runs.sqlite", "cannot make the folder /proc/no"),
         ("/dev/full", "/dev/full"),
@@ -160,7 +160,7 @@ fn a_disk_that_is_full_at_the_end_loses_nothing_that_can_be_printed() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stdout(&output).contains("wall ms"), "{}", stdout(&output));
     assert!(stderr(&output).contains("this run is not kept"), "{}", stderr(&output));
-    assert!(stderr(&output).contains("the tables above are whole"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the tables above are complete"), "{}", stderr(&output));
     assert!(json.json()["observations"].as_array().unwrap().len() > 10, "the file is whole");
     assert_eq!(stdout(&history(store.name(), &[])).lines().count(), 3, "the store is as it was");
 }
@@ -242,8 +242,8 @@ fn a_share_that_is_none_or_empty_is_refused() {
         (&["bench", "heap", "--shard", "0/5"][..], "0/5: there are 5 shares, the first is 1/5"),
         (&["bench", "heap", "--shard", "6/5"], "6/5: there are 5 shares, the first is 1/5"),
         (&["bench", "frame", "--shard", "two"], "such as 2/5"),
-        (&["compare", "--shard", "2/2", "true"], "nothing left to measure"),
-        (&["bench", "region", "--only", "typed-int", "--shard", "2/2"], "nothing left to measure"),
+        (&["compare", "--shard", "2/2", "true"], "nothing to measure"),
+        (&["bench", "region", "--only", "typed-int", "--shard", "2/2"], "nothing to measure"),
     ] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
@@ -259,7 +259,7 @@ fn what_cannot_be_merged_is_named() {
     for (other, words) in [
         ("/no/store.sqlite", "there is no store /no/store.sqlite"),
         ("/no/report.json", "/no/report.json"),
-        (json.name(), "is not a report that --json wrote"),
+        (json.name(), "is not a report written by --json"),
     ] {
         let output = history(store.name(), &["merge", other]);
         assert_eq!(output.status.code(), Some(2), "{other}: {}", stderr(&output));

@@ -1,8 +1,8 @@
-//! AddressSanitizer and valgrind's memcheck are told which memory may be used (features `asan` and
+//! Tells AddressSanitizer and valgrind's memcheck which memory may be used (features `asan` and
 //! `valgrind`).
 //!
-//! In a program that does not run under them this costs a load and a branch, and a few instructions
-//! that do nothing. On processors other than x86_64 and aarch64 nobody is told.
+//! In a program that does not run under them this costs a load, a branch, and a few instructions
+//! that do nothing. On processors other than x86_64 and aarch64 it does nothing.
 //!
 //! May use: nothing of this crate.
 
@@ -18,7 +18,7 @@ use off as asan;
 #[cfg(not(feature = "valgrind"))]
 use off as memcheck;
 
-/// Nobody may use this memory until it is allowed.
+/// Forbids use of this memory until it is allowed.
 ///
 /// # Safety
 /// Memory of a span that nobody uses.
@@ -31,7 +31,7 @@ pub unsafe fn forbid(start: *const u8, bytes: usize) {
     }
 }
 
-/// This memory may be used, and is not initialised.
+/// Allows use of this memory, which is uninitialised.
 ///
 /// # Safety
 /// Memory of a span.
@@ -44,7 +44,7 @@ pub unsafe fn allow(start: *const u8, bytes: usize) {
     }
 }
 
-/// This memory may be used, and holds what it held.
+/// Allows use of this memory, whose contents are kept.
 ///
 /// # Safety
 /// Memory of a span.

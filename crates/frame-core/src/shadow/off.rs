@@ -1,4 +1,4 @@
-//! A checker without its feature is told nothing.
+//! A checker without its feature: nothing.
 
 #[inline(always)]
 pub(super) unsafe fn forbid(_start: *const u8, _bytes: usize) {}

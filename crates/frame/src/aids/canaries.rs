@@ -1,8 +1,8 @@
-//! Canaries: bytes behind each block that are looked at when its frame ends (feature `canaries`).
+//! Canaries: bytes after each block that are checked when its frame ends (feature `canaries`).
 //!
-//! A record lies at the end of each block's room, so the newest one ends at the frame's cursor, and
-//! each knows the cursor before its block, where the one before it ends. The guard comes first: who
-//! writes past a block overwrites it before the record.
+//! A record is at the end of each block's room, so the newest one ends at the frame's cursor, and
+//! each stores the cursor before its block, where the previous one ends. The guard comes first: a
+//! write past a block overwrites it before the record.
 //!
 //! ```text
 //!  before          block      block + size                               cursor
@@ -19,11 +19,11 @@ use core::panic::Location;
 use core::ptr::{self, NonNull};
 use core::slice;
 
-/// The byte that guards.
+/// The guard byte.
 const CANARY: u8 = 0xCA;
 const GUARD: usize = 16;
 
-/// What is kept behind each block.
+/// The record after each block.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Record {
@@ -31,7 +31,7 @@ struct Record {
     known: Known,
 }
 
-/// What is known of a block.
+/// The data about a block.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Known {
@@ -40,23 +40,23 @@ pub(super) struct Known {
     block: *mut u8,
     size: usize,
     location: &'static Location<'static>,
-    /// The tag's row, and the sum of all else, so that an overwritten record is not believed.
+    /// The tag's row, and a checksum of the rest, so that an overwritten record is not trusted.
     tag: u32,
     sum: u32,
 }
 
-/// Bytes behind each block.
+/// Bytes after each block.
 pub(super) const EXTRA: usize = size_of::<Record>();
 
-/// A block that was written behind.
+/// A damaged canary.
 enum Overwritten {
     /// By its number, the byte behind the block, and what it holds.
     Guard(Known, usize, u8),
-    /// So far that nothing is known any more; where its record was.
+    /// The record itself was overwritten; where it was.
     Record(*const u8),
 }
 
-/// What was found.
+/// The result of a check.
 pub(super) struct Checked {
     /// Where a record ends, if none does at the start.
     position: Option<Position>,
@@ -115,7 +115,7 @@ pub(super) unsafe fn write(
     }
 }
 
-/// Puts a canary behind its block.
+/// Puts a canary after its block.
 ///
 /// # Safety
 /// The block has the room.
@@ -150,7 +150,7 @@ unsafe fn known(end: *mut u8) -> Result<Known, Overwritten> {
     }
 }
 
-/// Takes the newest canary away.
+/// Removes the newest canary.
 ///
 /// # Panics
 /// When it was overwritten.
@@ -170,8 +170,8 @@ pub(super) unsafe fn take(cursor: *mut u8) -> Known {
     }
 }
 
-/// The cursor before the newest block; the cursor itself, and so nothing is given back, when that was
-/// in another chunk.
+/// The cursor before the newest block; if that was in another chunk, the current cursor, so nothing
+/// is given back.
 ///
 /// # Safety
 /// As for [`take`].
@@ -189,7 +189,7 @@ fn same_chunk(before: *const u8, block: *const u8) -> bool {
     block.addr().wrapping_sub(before.addr()) < 64
 }
 
-/// Looks at the canaries between two positions, from the newest to the oldest.
+/// Checks the canaries between two positions, from the newest to the oldest.
 ///
 /// # Safety
 /// Both are positions of frames of `core`, the first not behind the second.
@@ -224,7 +224,7 @@ pub(super) unsafe fn check(core: NonNull<Core>, from: Position, to: Position) ->
 }
 
 impl Checked {
-    /// Where the frame's memory may be used again.
+    /// From where on the frame's memory may be reused.
     pub(super) fn position(&self, start: Position) -> Position {
         self.position.unwrap_or(start)
     }
@@ -234,7 +234,7 @@ impl Checked {
     pub(super) fn report(self) {
         if let Some(overwritten) = self.overwritten {
             if std::thread::panicking() {
-                // A second panic would end the program without a word about this.
+                // A second panic would end the program without reporting this.
                 std::eprintln!("{overwritten}");
             } else {
                 overwritten.report();

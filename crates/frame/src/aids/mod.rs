@@ -1,12 +1,13 @@
-//! Debug aids: what is done with a frame's memory so that misuse is seen.
+//! Debug aids: making misuse of a frame's memory visible.
 //!
-//! Safe code cannot misuse a frame. These are for unsafe code that keeps a pointer or counts wrong:
+//! Safe code cannot misuse a frame. These are for unsafe code that keeps a pointer too long or
+//! miscounts:
 //!
-//! | aid | sees | when |
+//! | aid | detects | when |
 //! | --- | --- | --- |
 //! | poison | use after the frame's end, as [`POISON`] bytes | debug builds |
-//! | `canaries` | writes behind an allocation's end | feature `canaries`, at the frame's end |
-//! | `shadow` | both, at the very access | features `asan`, `valgrind`, in programs run under these |
+//! | `canaries` | writes past an allocation's end | feature `canaries`, at the frame's end |
+//! | `shadow` | both, at the access itself | features `asan`, `valgrind`, in programs run under these |
 //!
 //! ```text
 //!  block          canary (feature `canaries`)                        next block
@@ -50,7 +51,7 @@ pub(crate) type Position = (*mut u8, *mut u8);
 #[cfg(debug_assertions)]
 pub(crate) const POISON: u8 = 0xF7;
 
-/// Bytes that aids keep behind each block.
+/// Bytes that aids keep after each block.
 const EXTRA: usize = [shadow::EXTRA, canaries::EXTRA][cfg!(feature = "canaries") as usize];
 /// The alignment that they need.
 const ALIGN: usize = 8;
@@ -92,7 +93,7 @@ pub(crate) unsafe fn made(
     }
 }
 
-/// The newest block, which ends at `cursor`, takes another layout and room where it is.
+/// The newest block, which ends at `cursor`, changes its layout and room in place.
 ///
 /// # Safety
 /// It is the newest block, and the frame has the room.
@@ -124,7 +125,7 @@ pub(crate) unsafe fn freed(cursor: *mut u8, block: *mut u8) -> *mut u8 {
     }
 }
 
-/// A block waits for its next use within the frame: nothing but its first word may be touched.
+/// A block is free within the frame: only its first word may be touched.
 ///
 /// # Safety
 /// A block of a frame that nobody uses, of at least a word.
@@ -135,7 +136,7 @@ pub(crate) unsafe fn waits(block: *mut u8, bytes: usize) {
     unsafe { shadow::ended(block.add(size_of::<usize>()), bytes - size_of::<usize>()) };
 }
 
-/// A block that waited is used again.
+/// A free block is reused.
 ///
 /// # Safety
 /// As for [`waits`].
@@ -146,7 +147,7 @@ pub(crate) unsafe fn used_again(block: *mut u8, bytes: usize) {
     unsafe { shadow::made(block, bytes, bytes) };
 }
 
-/// A frame's work is done, and its memory stays.
+/// A frame's work is done, but its memory stays.
 ///
 /// # Panics
 /// When a canary was overwritten.
@@ -159,8 +160,7 @@ pub(crate) unsafe fn kept(core: NonNull<Core>, from: Position, to: Position) {
     unsafe { canaries::check(core, from, to) }.report();
 }
 
-/// A frame, or a part of it, is over; what comes after `from` may be used for others, from the
-/// returned position on.
+/// A frame, or a part of it, is over; its memory may be reused from the returned position on.
 ///
 /// # Panics
 /// When a canary was overwritten.
@@ -179,7 +179,7 @@ pub(crate) unsafe fn ended(core: NonNull<Core>, from: Position, to: Position) ->
     }
 }
 
-/// Overwrites what lies between two positions in debug builds, and forbids its use.
+/// Overwrites the memory between two positions in debug builds, and forbids its use.
 ///
 /// # Safety
 /// As for [`ended`].

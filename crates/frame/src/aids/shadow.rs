@@ -1,13 +1,13 @@
-//! AddressSanitizer and valgrind's memcheck are told which memory of a frame may be used.
+//! Tells AddressSanitizer and valgrind's memcheck which memory of a frame may be used.
 
 use allod_frame_core::shadow;
 
-/// Bytes behind each block that may not be touched.
+/// Bytes after each block that may not be touched.
 pub(super) const EXTRA: usize = 16;
-/// Whether anybody is told.
+/// Whether these features are on.
 pub(super) const ON: bool = true;
 
-/// A frame goes on in a chunk: what it has not allocated may not be used.
+/// A frame continues in a chunk: memory not allocated yet may not be used.
 ///
 /// # Safety
 /// Memory of a chunk that nobody uses.
@@ -16,7 +16,7 @@ pub(crate) unsafe fn chunk_begun(cursor: *mut u8, limit: *mut u8) {
     unsafe { shadow::forbid(cursor, limit.addr() - cursor.addr()) };
 }
 
-/// A block was made: with what the aids keep behind it, it may be used, and is not initialised.
+/// A block was allocated: with the aids' bytes after it, it may be used, and is uninitialised.
 ///
 /// # Safety
 /// A block of the frame and its room.
@@ -25,7 +25,7 @@ pub(super) unsafe fn made(block: *mut u8, _size: usize, room: usize) {
     unsafe { shadow::allow(block, room) };
 }
 
-/// A block changed its size: what it gained is not initialised.
+/// A block changed its size: gained bytes are uninitialised.
 ///
 /// # Safety
 /// A block of the frame and its new room.
@@ -34,7 +34,7 @@ pub(super) unsafe fn resized(block: *mut u8, _size: usize, room: usize) {
     unsafe { shadow::uncover(block, room) };
 }
 
-/// What lies behind a block may not be touched.
+/// The bytes after a block may not be touched.
 ///
 /// # Safety
 /// A block of the frame and its room.
@@ -43,7 +43,7 @@ pub(super) unsafe fn guarded(block: *mut u8, size: usize, room: usize) {
     unsafe { shadow::forbid(block.add(size), room - size) };
 }
 
-/// An aid looks at memory, which may be forbidden.
+/// An aid reads memory, which may be forbidden.
 ///
 /// # Safety
 /// Memory of a frame.

@@ -1,4 +1,4 @@
-//! What was found.
+//! Findings.
 
 use core::fmt;
 use core::panic::Location;
@@ -8,25 +8,25 @@ use core::panic::Location;
 pub struct Finding {
     /// What is wrong, and by how much.
     pub kind: Kind,
-    /// The tag in force there; empty for none.
+    /// The current tag there; empty if none.
     pub tag: &'static str,
-    /// Where: of the promotion, of the insertion, of the allocation that grows most, of the frame.
+    /// The place of the promotion, the insertion, the allocation that grows most, or the frame.
     pub location: &'static Location<'static>,
-    /// Where the frames are begun, or the pool was made.
+    /// Where the frames begin, or the pool was made.
     pub origin: &'static Location<'static>,
-    /// The frames during which it was seen.
+    /// The frames in which it was seen.
     pub frames: u64,
 }
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A frame's value is copied out of it in (nearly) every frame: it is no frame value.
+    /// A value is copied out of its frame in (nearly) every frame: it does not belong in one.
     PromotedEveryFrame {
         /// Bytes copied in the last frame.
         bytes: u64,
     },
-    /// A pool holds more objects than ever before, over and over: objects are not removed.
+    /// A pool keeps reaching new maxima: objects are not removed.
     PoolOnlyGrows {
         /// The objects' type.
         of: &'static str,
@@ -40,7 +40,7 @@ pub enum Kind {
         /// Bytes in a frame now.
         to: u64,
     },
-    /// Frames are begun that (nearly) all hold nothing.
+    /// (Nearly) all frames begun there stay empty.
     EmptyFrames,
 }
 

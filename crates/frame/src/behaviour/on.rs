@@ -5,12 +5,12 @@
 //! | finding | when |
 //! | --- | --- |
 //! | [`PromotedEveryFrame`](Kind::PromotedEveryFrame) | at one place, in 95 % of [`WINDOW`] frames |
-//! | [`PoolOnlyGrows`](Kind::PoolOnlyGrows) | a pool uses a slot for the first time in 8 times 32 frames running of the thread that inserts |
-//! | [`TagGrows`](Kind::TagGrows) | a tag's bytes in the frames begun at one place grow steadily, two windows running |
-//! | [`EmptyFrames`](Kind::EmptyFrames) | 95 % of a window's frames begun at one place hold nothing |
+//! | [`PoolOnlyGrows`](Kind::PoolOnlyGrows) | a pool uses a slot for the first time in each of 8 consecutive groups of 32 frames of the inserting thread |
+//! | [`TagGrows`](Kind::TagGrows) | a tag's bytes in the frames begun at one place grow steadily in two consecutive windows |
+//! | [`EmptyFrames`](Kind::EmptyFrames) | 95 % of a window's frames begun at one place stay empty |
 //!
-//! Growth is judged by medians and by Kendall's tau, so noise, outliers, a step to another level
-//! and warming up are none. Frames are those of [`Arena`](crate::Arena) and
+//! Growth is judged by medians and by Kendall's tau, so noise, outliers, steps and warm-up are not
+//! reported. Frames are those of [`Arena`](crate::Arena) and
 //! [`thread::frame`](crate::thread::frame); an allocation counts for the frame that its thread began
 //! last. Scopes and a [`Team`](crate::Team)'s frames are not judged. Allocations of collections have
 //! the place where this crate implements `Allocator`: give them a tag.
@@ -53,7 +53,7 @@ struct Open {
     number: u64,
     begun: &'static Location<'static>,
     tag: usize,
-    /// The sites it has allocated at.
+    /// The sites at which it has allocated.
     touched: Vec<u32>,
     promoted: Vec<Amount>,
 }
@@ -65,7 +65,7 @@ struct Local {
     sites: Sites,
     /// The number of the frame begun last; the first is 1.
     number: u64,
-    /// Lists of ended frames, to be used again.
+    /// Lists of ended frames, for reuse.
     spare: Vec<(Vec<u32>, Vec<Amount>)>,
     allocated: Vec<Amount>,
 }
@@ -80,13 +80,13 @@ fn local<R>(work: impl FnOnce(&mut Local) -> R) -> Option<R> {
     LOCAL.try_with(|local| local.try_borrow_mut().ok().map(|mut local| work(&mut local))).ok()?
 }
 
-/// What was found so far, in the order of finding.
+/// The findings so far, in order.
 #[must_use]
 pub fn findings() -> Vec<Finding> {
     state::with(|state| state.findings.clone())
 }
 
-/// What was found so far, as text, a line each; empty when nothing was.
+/// The findings so far as text, one line each; empty if there are none.
 #[must_use]
 pub fn report() -> String {
     let mut text = String::new();
@@ -96,7 +96,7 @@ pub fn report() -> String {
     text
 }
 
-/// Forgets all findings and all that is known of frames; open frames are judged at their end.
+/// Discards all findings and all records of frames; open frames are judged at their end.
 pub fn forget() {
     state::with(|state| *state = state::State::default());
 }
@@ -178,9 +178,9 @@ pub(crate) fn promoted(bytes: usize, here: Here) {
     });
 }
 
-/// Frames that make one tick of a pool's clock, and the ticks of growth that make a finding. The
-/// clock is that of the thread which inserts: a pool that is loaded by a thread without frames, while
-/// others run theirs, does not grow from frame to frame.
+/// Frames per tick of a pool's clock, and the number of ticks with growth that make a finding. The
+/// clock is that of the inserting thread: a pool filled by a thread without frames, while others run
+/// theirs, does not grow from frame to frame.
 const TICK: u64 = 32;
 const TICKS: u64 = 8;
 
@@ -188,7 +188,7 @@ const TICKS: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct PoolWatch {
     made: &'static Location<'static>,
-    /// The tick of the last growth, and how many before it had growth without a gap.
+    /// The tick of the last growth, and the number of consecutive ticks with growth before it.
     tick: u64,
     running: u64,
 }
@@ -221,7 +221,7 @@ impl PoolWatch {
     }
 }
 
-/// A finding that is to be told of once no lock is held.
+/// A finding to be reported once no lock is held.
 #[must_use]
 pub(crate) struct Untold(Option<Finding>);
 

@@ -1,7 +1,7 @@
 //! What a thread's open frames have allocated, by place and tag.
 //!
 //! A site is a place in the source, a tag and a depth of open frames. Its bytes are those of one
-//! frame: a site that another frame used last begins anew.
+//! frame: if another frame used the site last, it starts over.
 
 use core::panic::Location;
 use std::vec::Vec;

@@ -1,4 +1,4 @@
-//! What is known of all frames, and how findings are made of it.
+//! The records of all frames, and how findings are made from them.
 //!
 //! Frames are judged by the place where they are begun, [`WINDOW`] at a time.
 
@@ -11,11 +11,11 @@ use core::panic::Location;
 use std::collections::HashMap;
 use std::vec::Vec;
 
-/// Frames that are judged together.
+/// The number of frames that are judged together.
 pub const WINDOW: usize = 64;
 /// Frames of a window that make "nearly every" one.
 const NEARLY_ALL: usize = WINDOW * 95 / 100;
-/// A tag that grows is found after so many windows of growth, so that warming up is none.
+/// Windows of growth that make a growing tag a finding, so that warm-up is not one.
 const WINDOWS: u64 = 2;
 
 type Place = &'static Location<'static>;
@@ -100,7 +100,7 @@ pub(super) fn with<R>(work: impl FnOnce(&mut State) -> R) -> R {
 }
 
 impl State {
-    /// Judges one more frame; returns what was found for the first time.
+    /// Judges one more frame; returns new findings.
     pub(super) fn frame_ended(&mut self, ended: &Ended<'_>) -> Vec<Finding> {
         let begun = self.begun.entry(core::ptr::from_ref(ended.begun).addr()).or_default();
         begun.enter(ended);
@@ -111,7 +111,7 @@ impl State {
         found.into_iter().filter(|finding| self.enter(*finding)).collect()
     }
 
-    /// Keeps a finding; true when it is the first of its thing.
+    /// Keeps a finding; true if it is the first about its subject.
     pub(super) fn enter(&mut self, finding: Finding) -> bool {
         if let Some(known) = self.findings.iter_mut().find(|known| known.same(&finding)) {
             let before = match finding.kind {
@@ -169,7 +169,7 @@ impl Begun {
         &mut self.promotions[at]
     }
 
-    /// What the window shows; the next one begins.
+    /// The findings of the window; the next one begins.
     fn judge(&mut self, ended: &Ended<'_>) -> Vec<Finding> {
         let origin = ended.begun;
         let mut found = Vec::new();

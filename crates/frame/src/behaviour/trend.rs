@@ -3,13 +3,12 @@
 /// Fewer samples prove nothing.
 const ENOUGH: usize = 48;
 
-/// From and to what the samples grow, if they grow steadily: the medians of the first and the last
-/// quarter.
+/// The medians of the first and the last quarter, if the samples grow steadily.
 ///
 /// Three things must hold. The medians of the four quarters rise one after the other, which a single
 /// step does not do. Of all pairs of samples the later one is the larger three times as often as the
 /// smaller one (Kendall's tau of at least 0.5: in 64 samples of noise its standard deviation is
-/// 0.09), which neither outliers nor noise do. And the growth is at least a twentieth.
+/// 0.09), which neither outliers nor noise do. And the growth is at least 1/20.
 pub(super) fn growth(samples: &[u64]) -> Option<(u64, u64)> {
     if samples.len() < ENOUGH {
         return None;

@@ -1,4 +1,4 @@
-//! One account: what is in use of a budget, and its limits.
+//! One account: a budget's use, and its limits.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Above it the callback is told, once until the use falls to it again.
+    /// Above it the callback is called, once until the use falls back to it.
     pub soft: Option<usize>,
     /// Above it allocations are refused.
     pub hard: Option<usize>,
@@ -24,13 +24,13 @@ impl Limits {
         Limits { soft: None, hard: None }
     }
 
-    /// These limits with a soft one.
+    /// These limits with this soft limit.
     #[must_use]
     pub const fn soft(self, bytes: usize) -> Limits {
         Limits { soft: Some(bytes), ..self }
     }
 
-    /// These limits with a hard one.
+    /// These limits with this hard limit.
     #[must_use]
     pub const fn hard(self, bytes: usize) -> Limits {
         Limits { hard: Some(bytes), ..self }
@@ -39,7 +39,7 @@ impl Limits {
 
 /// Absent limits are `usize::MAX`, which nothing exceeds.
 pub(super) struct Account {
-    /// Bytes in use, and what threads have reserved.
+    /// Bytes in use, including those reserved by threads.
     used: AtomicUsize,
     soft: AtomicUsize,
     hard: AtomicUsize,
@@ -79,7 +79,8 @@ impl Account {
         limit.saturating_sub(used)
     }
 
-    /// Takes bytes out of the budget; false, and nothing taken, when that exceeds the hard limit.
+    /// Takes bytes from the budget; false, with nothing taken, if that would exceed the hard
+    /// limit.
     pub(super) fn take(&self, bytes: usize, may_exceed: bool) -> bool {
         let hard = if may_exceed { usize::MAX } else { self.hard.load(Relaxed) };
         let more = |used: usize| used.checked_add(bytes).filter(|used| *used <= hard);

@@ -1,4 +1,4 @@
-//! What is said when a limit is exceeded, and to whom.
+//! The event when a limit is exceeded, and its callback.
 
 use allod_frame_core::forks::Guarded;
 use core::fmt;
@@ -38,7 +38,7 @@ pub struct Event {
     pub used: usize,
     /// The limit in bytes.
     pub limit: usize,
-    /// Bytes that the allocation asks for.
+    /// Bytes that the allocation requests.
     pub asked: usize,
     /// The tag in force; empty for none.
     pub tag: &'static str,
@@ -67,7 +67,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// Who is told.
+/// The callback.
 type Callback = dyn Fn(&Event) + Send + Sync;
 
 static CALLBACK: Guarded<Option<Arc<Callback>>> = Guarded::new(None);
@@ -75,16 +75,16 @@ static CALLBACK: Guarded<Option<Arc<Callback>>> = Guarded::new(None);
 thread_local! {
     /// The thread is inside the callback.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// The last refusal, until it is asked for.
+    /// The last refusal, until it is queried.
     static REFUSED: Cell<Option<Event>> = const { Cell::new(None) };
 }
 
-/// Sets who is told when a limit is exceeded, in place of who was before.
+/// Sets the callback for exceeded limits, replacing the previous one.
 ///
 /// The callback runs on the thread that allocates, before the allocation is made or refused. It may
 /// do what any code may: change limits, and allocate, also in frames of this thread. What it
-/// allocates is charged, but neither refused nor told of: the callback is never called from within
-/// itself. A panic in it leaves through the allocation, which is not made.
+/// allocates is charged, but neither refused nor reported: the callback is never called from within
+/// itself. A panic in it passes through the allocation, which is not made.
 ///
 /// ```
 /// use allod_frame::{budgets::{self, Level, Limits, Of}, tags::Tag, thread};
@@ -102,14 +102,14 @@ thread_local! {
 /// ```
 pub fn on_event(callback: impl Fn(&Event) + Send + Sync + 'static) {
     let callback: Arc<Callback> = Arc::new(callback);
-    // The one before is dropped without the lock, for its drop may come back here.
+    // The previous one is dropped without the lock, because its drop may call this function.
     let _before = CALLBACK.with(|current| current.replace(callback));
 }
 
-/// The last allocation of this thread that a budget refused; asking takes it.
+/// The last allocation of this thread that a budget refused; each is returned once.
 ///
-/// Tells after an `Err` of a `try_` method whether a budget was the reason; `None` means that memory
-/// is out.
+/// After an `Err` of a `try_` method, this tells whether a budget was the reason; `None` means that
+/// memory is out.
 #[must_use]
 pub fn refused() -> Option<Event> {
     REFUSED.take()
@@ -120,7 +120,7 @@ pub(super) fn inside() -> bool {
     INSIDE.get()
 }
 
-/// Tells the callback, and keeps refusals.
+/// Calls the callback, and keeps refusals.
 pub(super) fn tell(event: &Event) {
     struct Leave;
     impl Drop for Leave {

@@ -1,9 +1,9 @@
-//! Budgets: limits for the memory in use, of a tag, a thread, the program (feature `budgets`).
+//! Budgets: limits on the memory in use by a tag, a thread, the program (feature `budgets`).
 //!
-//! In use is what frames have allocated that have not ended. An allocation is charged to the tag in
-//! force, to the tags it is a part of, to the thread and to the program. What a frame was charged is
-//! entered in the frame itself, as a [registered drop](crate::Frame::alloc_drop) is: so it is put
-//! back when the frame or scope ends, is rolled back, or is dropped by another thread.
+//! In use is memory allocated in frames that have not ended. An allocation is charged to the current
+//! tag, to the tags it is part of, to the thread and to the program. A frame's charge is recorded in
+//! the frame itself, like a [registered drop](crate::Frame::alloc_drop), so it is put back when the
+//! frame or scope ends, is rolled back, or is dropped by another thread.
 //!
 //! ```text
 //!  allocation -> credit of (thread, tag)     one compare, no atomic read-modify-write
@@ -12,10 +12,10 @@
 //!                tag -> tags above -> thread -> program      one compare-and-swap each
 //! ```
 //!
-//! **Credit.** Far from every limit a thread reserves more than it needs (a 32nd of the room up to
-//! the next limit, at most 64 KiB) and allocates from that. Within 128 KiB of a limit it reserves
-//! exactly. So limits are exact for one thread; among several a limit may be met earlier by what the
-//! others hold reserved for each of their tags, and never later.
+//! **Credit.** Far from every limit a thread reserves more than it needs (1/32 of the room up to the
+//! next limit, at most 64 KiB) and allocates from that. Within 128 KiB of a limit it reserves
+//! exactly. So limits are exact for one thread; with several threads a limit may take effect
+//! earlier, by the amounts that the others have reserved for each of their tags, but never later.
 
 mod account;
 mod event;
@@ -36,26 +36,26 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The most that a thread reserves ahead for one tag.
 const MOST: usize = 64 << 10;
-/// Less is not reserved ahead.
+/// The least that is reserved ahead.
 const LEAST: usize = 4 << 10;
 
 /// Whose budget [`set`], [`limits`] and [`used`] are about.
 #[derive(Clone, Copy, Debug)]
 pub enum Of<'a> {
-    /// A tag's and its parts'.
+    /// That of a tag and its parts.
     Tag(&'a Tag),
-    /// The calling thread's; it ends with the thread.
+    /// That of the calling thread; it ends with the thread.
     Thread,
-    /// The whole program's.
+    /// That of the whole program.
     Program,
 }
 
 static TAGS: [Account; MAX_TAGS] = [const { Account::new() }; MAX_TAGS];
 static PROGRAM: Account = Account::new();
-/// Counts changes of limits; credits of an earlier time go back before they are used.
+/// Counts changes of limits; credits from before a change are put back before they are used.
 static CHANGES: AtomicUsize = AtomicUsize::new(0);
 
-/// What a thread has reserved for one tag and not allocated.
+/// The memory that a thread has reserved for one tag and not allocated.
 struct Slot {
     /// Written by its thread alone.
     credit: AtomicUsize,
@@ -93,10 +93,10 @@ row_a_thread!(PURSES: Purse, fit |purse| purse.thread.used() == 0, leave |purse|
     purse.thread.set(Limits::none());
 });
 
-/// Sets the limits of a budget, in place of those it had; from any thread, at any time.
+/// Replaces the limits of a budget; from any thread, at any time.
 ///
-/// What is in use already stays; when it exceeds the hard limit, the next allocations are refused
-/// until enough is freed.
+/// Memory already in use stays; if it exceeds the hard limit, allocations are refused until
+/// enough is freed.
 ///
 /// ```
 /// use allod_frame::{Arena, budgets::{self, Limits, Of}, tags::Tag};
@@ -131,7 +131,8 @@ pub fn limits(of: Of<'_>) -> Limits {
     with_account(of, Account::limits).unwrap_or_default()
 }
 
-/// Bytes in use of a budget, without what threads hold reserved. Exact when no thread allocates.
+/// A budget's bytes in use, without those that threads have reserved. Exact if no thread is
+/// allocating.
 ///
 /// # Panics
 /// As [`set`].
@@ -212,7 +213,7 @@ impl Purse {
         if ahead < LEAST { 0 } else { ahead }
     }
 
-    /// Reserves bytes in all accounts of a tag, or says which one refused.
+    /// Reserves bytes in all accounts of a tag, or returns the one that refused.
     fn take(&self, tag: usize, bytes: usize) -> Result<(), Which> {
         let may_exceed = event::inside();
         for (at, (whose, account)) in self.accounts(tag).enumerate() {
@@ -256,7 +257,7 @@ impl Purse {
         let ahead = self.allowance(tag);
         self.slots[tag].most.store(ahead, Relaxed);
         self.take(tag, ahead.max(bytes - credit)).or_else(|_| {
-            // What this thread holds reserved for other tags may be what is missing.
+            // This thread's reservations for other tags may be what is missing.
             self.settle();
             self.take(tag, bytes)
         })
@@ -320,7 +321,7 @@ fn charge_anew(
     Ok(())
 }
 
-/// Reserves credit, and tells who is to be told when a limit is exceeded.
+/// Reserves credit, and calls the callback if a limit is exceeded.
 #[cold]
 #[inline(never)]
 fn reserve_or_tell(

@@ -22,7 +22,7 @@ pub(super) fn leave(zone: Zone) {
     drop(zone);
 }
 
-/// A frame has ended and used so many bytes.
+/// A frame has ended and used this many bytes.
 #[inline]
 pub(super) fn frame_ended(used: usize) {
     if let Some(client) = Client::running() {
@@ -32,7 +32,7 @@ pub(super) fn frame_ended(used: usize) {
     }
 }
 
-/// The bytes that each tag's allocations come to so far, a plot each.
+/// The bytes of each tag's allocations so far, one plot each.
 #[cfg(feature = "tags")]
 fn plot_tags(client: &Client) {
     use std::format;

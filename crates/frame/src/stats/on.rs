@@ -1,10 +1,10 @@
-//! Statistics: what each thread's frames amount to (feature `stats`).
+//! Statistics: totals of each thread's frames (feature `stats`).
 
 use crate::rows::row_a_thread;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What frames have amounted to up to a moment, on all threads.
+/// The totals of frames on all threads, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Allocations.
@@ -13,7 +13,7 @@ pub struct Stats {
     pub bytes: u64,
     /// Frames that have ended; scopes are not counted.
     pub frames: u64,
-    /// Bytes used by the largest frame, with padding and passed-over ends of chunks.
+    /// Bytes used by the largest frame, with padding and skipped ends of chunks.
     pub largest: u64,
 }
 
@@ -73,7 +73,7 @@ impl Counted {
     }
 }
 
-/// What frames have amounted to so far. Exact for threads that are not in a frame now.
+/// The totals so far. Exact for threads that are not in a frame now.
 ///
 /// ```
 /// use allod_frame::{Arena, stats};
@@ -98,7 +98,7 @@ pub fn read() -> Stats {
 }
 
 impl Stats {
-    /// What came between an earlier reading and this one; the largest frame is the one of all time.
+    /// The difference from an earlier reading; the largest frame is that of all time.
     #[must_use]
     pub fn since(&self, earlier: &Stats) -> Stats {
         Stats {

@@ -1,8 +1,8 @@
-//! Tags: which part of a program allocates how much in its frames (feature `tags`).
+//! Tags: how much each part of a program allocates in frames (feature `tags`).
 //!
-//! Each thread counts into rows of its own, which only it writes, so counting is no atomic
-//! read-modify-write; a snapshot adds up the rows of all threads. Tags nest twice over: a guard
-//! restores the tag that was in force, and a name like `ai/paths` is a part of `ai`.
+//! Each thread counts in its own rows, which only it writes, so counting needs no atomic
+//! read-modify-write; a snapshot adds up the rows of all threads. Tags nest in two ways: a
+//! guard restores the previous tag, and a name like `ai/paths` is part of `ai`.
 
 use crate::rows::row_a_thread;
 use allod_frame_core::forks::Guarded;
@@ -15,10 +15,10 @@ use std::sync::OnceLock;
 use std::thread_local;
 use std::vec::Vec;
 
-/// Tags that a program may have; row 0 counts what has no tag.
+/// The most tags of a program; row 0 counts allocations without a tag.
 pub const MAX_TAGS: usize = 64;
 
-/// A name that allocations are counted under.
+/// A name under which allocations are counted.
 ///
 /// A slash in a name makes it a part of another: `ai/paths` counts by itself, and for
 /// [`Snapshot::total`] and for budgets also as `ai`.
@@ -48,7 +48,7 @@ pub struct Tag {
     row: AtomicUsize,
 }
 
-/// Restores the tag that was in force before; not `Send`.
+/// Restores the previous tag; not `Send`.
 #[derive(Debug)]
 #[must_use = "a tag is in force until its guard is dropped"]
 pub struct Tagged {
@@ -59,15 +59,15 @@ pub struct Tagged {
 /// What one tag has allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
-    /// The tag's name; empty for what has no tag.
+    /// The tag's name; empty for allocations without a tag.
     pub name: &'static str,
     /// Allocations.
     pub allocations: u64,
-    /// Bytes asked for, rounded up to the alignment.
+    /// Requested bytes, rounded up to the alignment.
     pub bytes: u64,
 }
 
-/// What all tags have allocated up to a moment, on all threads.
+/// What all tags have allocated on all threads, at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot(Vec<Use>);
 
@@ -77,7 +77,7 @@ struct Row {
     bytes: AtomicU64,
 }
 
-/// A thread's rows, one a tag.
+/// A thread's rows, one per tag.
 struct Table([Row; MAX_TAGS]);
 
 impl Default for Table {
@@ -218,7 +218,7 @@ pub fn snapshot() -> Snapshot {
 }
 
 impl Snapshot {
-    /// What was allocated between an earlier snapshot and this one: of one frame, say.
+    /// What was allocated between an earlier snapshot and this one, for example in one frame.
     #[must_use]
     pub fn since(&self, earlier: &Snapshot) -> Snapshot {
         let difference = |now: &Use| {
@@ -232,13 +232,13 @@ impl Snapshot {
         Snapshot(self.0.iter().map(difference).collect())
     }
 
-    /// What one tag has allocated, its parts not included; none when it was never in force.
+    /// What one tag has allocated, without its parts; `None` if it was never used.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<&Use> {
         self.0.iter().find(|used| used.name == name)
     }
 
-    /// What one tag and its parts have allocated; zero when none was ever in force.
+    /// What one tag and its parts have allocated; zero if none was ever used.
     #[must_use]
     pub fn total(&self, name: &str) -> Use {
         let mut sum = Use::default();
@@ -255,14 +255,14 @@ impl Snapshot {
         sum
     }
 
-    /// All tags in the order of their first use, what has no tag first.
+    /// All tags in the order of their first use, allocations without a tag first.
     pub fn iter(&self) -> impl Iterator<Item = &Use> {
         self.0.iter()
     }
 }
 
 impl fmt::Display for Snapshot {
-    /// A table; tags that are part of others stand below them.
+    /// A table; tags that are part of others are listed below them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:24} {:>12} {:>14} {:>14}", "tag", "allocations", "bytes", "with its parts")?;
         let mut sorted: Vec<&Use> = self.0.iter().collect();

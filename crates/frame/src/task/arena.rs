@@ -7,7 +7,7 @@ use core::fmt;
 use core::ptr::{self, NonNull};
 use std::thread_local;
 
-/// The calling thread runs in no task's arena.
+/// The calling thread is not in a task's arena.
 ///
 /// Wrap the future with [`in_arena`](super::in_arena), or use [`TaskArena::enter`]. The crate `allod-frame-tokio`
 /// has `spawn` for tokio, and `RequestArenaLayer` to put before a tower service.
@@ -57,7 +57,7 @@ pub(super) fn innermost() -> Result<NonNull<Shared>, NoArena> {
     unsafe { INNERMOST.get().as_ref() }.map(|entry| entry.shared).ok_or(NoArena)
 }
 
-/// The innermost open arena, or a panic that says how to get one.
+/// The innermost open arena, or a panic that says how to open one.
 #[inline]
 #[track_caller]
 pub(super) fn expect_innermost() -> NonNull<Shared> {
@@ -66,11 +66,11 @@ pub(super) fn expect_innermost() -> NonNull<Shared> {
 
 /// The one owner of a task's arena.
 ///
-/// [`in_arena`](super::in_arena) and `RequestArenaLayer` of `allod-frame-tokio` own one for you; take one
-/// yourself to run other things in an arena: streams, actors, callbacks.
+/// [`in_arena`](super::in_arena) and `RequestArenaLayer` of `allod-frame-tokio` own one for you; create
+/// one yourself to run other code in an arena: streams, actors, callbacks.
 ///
-/// Moves between threads (`Send`). Dropping it gives the memory to the next task, or, when handles
-/// are left, leaves that to the last of them. Taking one and giving it back costs about 9 ns once
+/// Moves between threads (`Send`). Dropping it passes the memory to the next task, or, if there are
+/// handles left, leaves that to the last of them. Taking one and giving it back costs about 9 ns after
 /// another task has used it. It is one block of 2 KiB, and takes chunks of 64 KiB and more when that is
 /// full.
 ///
@@ -85,7 +85,7 @@ pub(super) fn expect_innermost() -> NonNull<Shared> {
 /// assert_eq!(*log, [0, 1, 2], "a handle keeps the memory");
 /// ```
 ///
-/// An arena is open on one thread at a time, for `enter` borrows it exclusively:
+/// An arena is open on one thread at a time, because `enter` borrows it exclusively:
 /// ```compile_fail
 /// let mut arena = allod_frame::task::TaskArena::new();
 /// std::thread::scope(|s| {
@@ -120,8 +120,8 @@ impl TaskArena {
     }
 
     /// Runs `work` with the arena open: it is the current one for `task::keep`, `task::vec` and the
-    /// like. Arenas nest; the outer ones stay usable through their handles. A
-    /// few instructions.
+    /// like. Arenas nest; the outer ones stay usable through their handles. Costs a few
+    /// instructions.
     #[inline]
     pub fn enter<R>(&mut self, work: impl FnOnce() -> R) -> R {
         struct Close(*const Entry);

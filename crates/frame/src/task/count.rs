@@ -1,14 +1,14 @@
 //! The count of an arena's handles, biased to the task that owns the arena.
 //!
 //! The thread on which the arena is open counts in a plain word; all others count in an atomic one,
-//! which may go below zero meanwhile. As long as the owner is there, the atomic word is offset by
-//! `OWNED` and cannot reach zero; when the owner goes, it adds its plain word, and from then on
-//! whoever brings the sum to zero is the last.
+//! which may temporarily be below zero. While the owner exists, the atomic word is offset by
+//! `OWNED` and cannot reach zero; when the owner is dropped, it adds its plain word, and from then
+//! on whoever brings the sum to zero is the last.
 
 use crate::sync::{AtomicIsize, Ordering};
 use core::cell::Cell;
 
-/// Stands for the owner; far from zero and from overflow.
+/// The offset for the owner; far from zero and from overflow.
 const OWNED: isize = isize::MAX / 2;
 
 /// The two counts.
@@ -24,7 +24,7 @@ impl Count {
         Count { here: Cell::new(0), elsewhere: AtomicIsize::new(OWNED) }
     }
 
-    /// One handle more, or less, by the thread on which the arena is open.
+    /// Adds or removes a handle, on the thread on which the arena is open.
     ///
     /// # Safety
     /// The arena is open on the calling thread.
@@ -33,14 +33,14 @@ impl Count {
         self.here.set(self.here.get() + by);
     }
 
-    /// One handle more, by any thread that has one.
+    /// Adds a handle, on any thread that has one.
     #[inline]
     pub fn add(&self) {
         // The new handle is made from one that keeps the arena, so no order is needed.
         self.elsewhere.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One handle less, by any thread. True when it was the last and the owner is gone; everything
+    /// Removes a handle, on any thread. True if it was the last and the owner is gone; everything
     /// that other handles did happened before.
     #[inline]
     #[must_use]
@@ -48,7 +48,7 @@ impl Count {
         self.elsewhere.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// The owner goes. True when no handle is left; everything that handles did happened before.
+    /// Removes the owner. True if no handle is left; everything that handles did happened before.
     ///
     /// # Safety
     /// The caller is the owner, which goes once; the arena is open nowhere.

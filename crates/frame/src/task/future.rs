@@ -1,4 +1,4 @@
-//! Futures that run in an arena of their own.
+//! Futures that run in their own arena.
 
 use super::arena::TaskArena;
 use core::fmt;
@@ -8,7 +8,7 @@ use core::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 pin_project! {
-    /// A future in an arena of its own. See [`in_arena`].
+    /// A future in its own arena. See [`in_arena`].
     #[must_use = "futures do nothing unless polled"]
     pub struct InArena<F> {
         // None when it is done.
@@ -30,11 +30,11 @@ pin_project! {
     }
 }
 
-/// Wraps a future so that it runs in an arena of its own, taken at the first poll and given back
-/// when the future is done or dropped.
+/// Wraps a future so that it runs in its own arena, taken at the first poll and given back when
+/// the future is done or dropped.
 ///
-/// Arenas nest: inside a task, a wrapped part (one message of a connection, say) frees its memory when
-/// it is done.
+/// Arenas nest: inside a task, a wrapped part, such as one message of a connection, frees its memory
+/// when it is done.
 ///
 /// ```
 /// use allod_frame::task::{self, in_arena};
@@ -52,8 +52,8 @@ pub fn in_arena<F: Future>(future: F) -> InArena<F> {
 }
 
 impl<F: Future> InArena<F> {
-    /// A future that was made in an arena and continues in it: for what makes a future by a call that may
-    /// allocate, such as a service.
+    /// A future that was created in an arena and continues in it: for futures created by a call that may
+    /// allocate, such as a service's.
     ///
     /// ```
     /// use allod_frame::task::{InArena, TaskArena, TaskString};
@@ -78,11 +78,11 @@ impl<F: Future> InArena<F> {
         InArena { future: Some(future), arena: Some(arena) }
     }
 
-    /// Polls in the arena. A future that is done is dropped there, and the arena handed out, for what
-    /// comes after the future and lies in the same arena, as with [`continued`](InArena::continued).
+    /// Polls in the arena. A future that is done is dropped there, and the arena is returned for use
+    /// after the future, as with [`continued`](InArena::continued).
     ///
     /// # Panics
-    /// When the future is done already.
+    /// When the future is already done.
     pub fn poll_to_end(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<(F::Output, TaskArena)> {
         let this = self.project();
         let mut future = this.future;

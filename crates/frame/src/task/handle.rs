@@ -17,11 +17,11 @@ pub type TaskBox<T> = boxed::Box<T, TaskAlloc>;
 
 /// A handle to a task's arena: an allocator for collections that live across `.await`.
 ///
-/// Owned and shared: each clone keeps the arena's memory, 8 bytes. On the thread that runs the task,
-/// allocating is a frame's bump behind one look at a thread-local, and cloning or dropping a
-/// handle counts without an atomic instruction; elsewhere both are atomic and growing takes heap memory.
+/// Owned and shared: each clone, 8 bytes, keeps the arena's memory. On the thread that runs the task,
+/// allocating is a frame's bump after one access to a thread-local, and cloning or dropping a handle
+/// counts without atomic instructions; elsewhere counting is atomic and growing takes heap memory.
 ///
-/// Blocks that are freed go back when they are the newest, and with the arena otherwise.
+/// A freed block is reused if it is the newest; otherwise it is freed with the arena.
 ///
 /// ```
 /// use allod_frame::task::{TaskAlloc, TaskArena};

@@ -26,7 +26,7 @@
 //! # });
 //! ```
 //!
-//! | what for | use |
+//! | for | use |
 //! | --- | --- |
 //! | collections and values that live across `.await` | [`TaskVec`], [`TaskBox`], [`TaskString`], or any collection with a [`TaskAlloc`] |
 //! | a slice, string or value made by a [`Frame`](crate::Frame), kept across `.await` | [`keep`] and [`Kept`] |
@@ -35,15 +35,15 @@
 //! | servers: an arena per request | `RequestArenaLayer` of the crate `allod-frame-tokio` |
 //!
 //! **Who may allocate.** An arena is owned by one [`TaskArena`] (inside the wrapped future) and is open
-//! on a thread only while that thread has it borrowed exclusively. So at most one thread at a time
-//! can bump the arena's cursor, without a lock or an atomic instruction. A handle that is used anywhere
-//! else (the value went to another task, to `spawn_blocking`) still reads, writes and drops as usual;
-//! where it has to grow, it takes heap memory.
+//! on a thread only while that thread has it borrowed exclusively. So at most one thread at a time can
+//! bump the arena's cursor, without a lock or an atomic instruction. A handle that is used anywhere
+//! else (the value was moved to another task, to `spawn_blocking`) still reads, writes and drops as
+//! usual; if it has to grow, it takes heap memory.
 //!
-//! **When memory goes.** At the end of the task, when the future is dropped (so also by cancelling),
-//! or, if handles have left the task, with the last of them. The arena's chunks then serve the next
-//! task. A value whose drop was registered in the arena ([`with`]) and that holds a handle to the
-//! same arena is a cycle, which never ends, as with `Arc`.
+//! **When memory is freed.** At the end of the task, when the future is dropped (also by
+//! cancelling), or, if handles have left the task, with the last of them. The arena's chunks then
+//! serve the next task. A value whose drop was registered in the arena ([`with`]) and that holds a
+//! handle to the same arena is a cycle, which is never freed, as with `Arc`.
 //!
 //! | module | what it keeps |
 //! | --- | --- |

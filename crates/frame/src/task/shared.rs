@@ -1,4 +1,4 @@
-//! A task's arena as its owner and its handles see it.
+//! A task's arena, shared by its owner and its handles.
 
 use super::count::Count;
 use super::idle;
@@ -13,8 +13,8 @@ use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes of the first chunk, with its header. Small tasks need no other, so that a hundred thousand of
-/// them cost 2 KiB each and not the two pages that a span's first use touches.
+/// Bytes of the first chunk, with its header. Small tasks need no other, so a hundred thousand of them
+/// cost 2 KiB each and not the two pages that a span's first use touches.
 const FIRST: usize = 2048 - 128;
 
 /// The first chunk, which lies in the arena's own block.
@@ -23,10 +23,12 @@ struct First(MaybeUninit<[u8; FIRST]>);
 
 const _: () = assert!(align_of::<First>() == CHUNK_ALIGN && FIRST.is_multiple_of(CHUNK_ALIGN));
 
-/// One arena with its open frame. Lives until its last handle is gone, then waits among the idle.
+/// One arena with its open frame. Lives until its last handle is gone, then waits in the list of idle
+/// arenas.
 pub(super) struct Shared {
     pub(super) count: Count,
-    /// A handle took heap memory where the arena was not open, so blocks are told apart from now on.
+    /// A handle took heap memory while the arena was not open, so from now on blocks are
+    /// distinguished.
     strayed: AtomicBool,
     /// The task's frame; none among the idle. Touched where the arena is open, or by the last one.
     frame: UnsafeCell<Option<FrameGuard<'static>>>,
@@ -84,7 +86,7 @@ impl Shared {
     /// Neither owner nor handles are left.
     #[cold]
     pub(super) unsafe fn end(shared: NonNull<Shared>) {
-        /// Also when a registered drop panics.
+        /// Even if a registered drop panics.
         struct PutBack(NonNull<Shared>);
         impl Drop for PutBack {
             fn drop(&mut self) {
@@ -122,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// One handle less.
+    /// Removes a handle.
     ///
     /// # Safety
     /// The caller gives its handle up; `open_here` says whether the arena is open on this thread.
@@ -138,13 +140,13 @@ impl Shared {
         }
     }
 
-    /// Remembers that a block came from the heap.
+    /// Records that a block came from the heap.
     pub(super) fn stray(&self) {
-        // Whoever gets the block's address is ordered behind this by however it was handed over.
+        // The hand-over of the block's address orders its receivers after this.
         self.strayed.store(true, Ordering::Relaxed);
     }
 
-    /// True when a block that a handle gave out came from the heap.
+    /// True if a handle's block came from the heap.
     #[inline]
     pub(super) fn is_stray(&self, block: NonNull<u8>) -> bool {
         self.strayed.load(Ordering::Relaxed) && !self.is_own(block)

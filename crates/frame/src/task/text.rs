@@ -5,7 +5,7 @@ use core::fmt;
 use core::ops::Deref;
 use core::str;
 
-/// A string in a task's arena that grows, and lives across `.await`.
+/// A growing string in a task's arena that lives across `.await`.
 ///
 /// ```
 /// use allod_frame::task::{TaskArena, TaskString};
@@ -66,7 +66,7 @@ impl TaskString {
         self.push_str(c.encode_utf8(&mut [0; 4]));
     }
 
-    /// The string's bytes, in the memory where they are: for `Bytes::from_owner`, for instance.
+    /// The string's bytes, without copying, for example for `Bytes::from_owner`.
     #[inline]
     #[must_use]
     pub fn into_bytes(self) -> TaskVec<u8> {

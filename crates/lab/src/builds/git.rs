@@ -1,20 +1,19 @@
-//! The few things that are asked of git.
+//! The few uses of git.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The repository that a folder lies in.
+/// The repository that contains a folder.
 ///
 /// # Errors
-/// When it lies in none.
+/// When there is none.
 pub fn repository(folder: &Path) -> Result<PathBuf, String> {
     let said = git(folder, ["rev-parse", "--show-toplevel"]);
     said.map(PathBuf::from).map_err(|why| format!("{}: {why}", folder.display()))
 }
 
-/// The whole number of a commit that is named somehow: by a branch, a tag, `HEAD~3`, or the number's
-/// beginning.
+/// The full hash of a commit named by a branch, a tag, `HEAD~3`, or the beginning of its hash.
 ///
 /// # Errors
 /// When there is no such commit.
@@ -24,7 +23,7 @@ pub fn commit(repository: &Path, name: &str) -> Result<String, String> {
     found.map_err(|_| format!("no commit {name:?} in {}", repository.display()))
 }
 
-/// The commit that is checked out, and `+changes` where something was changed since.
+/// The commit that is checked out, with `+changes` if files were modified.
 pub fn state(repository: &Path) -> String {
     let Ok(head) = git(repository, ["rev-parse", "--short=12", "HEAD"]) else {
         return "no commit".into();
@@ -35,7 +34,7 @@ pub fn state(repository: &Path) -> String {
     }
 }
 
-/// A worktree of a commit; whatever was at that place goes.
+/// Makes a worktree of a commit; anything at that place is removed.
 ///
 /// # Errors
 /// In git's words.
@@ -45,7 +44,7 @@ pub fn add_worktree(repository: &Path, place: &Path, commit: &str) -> Result<(),
     git(repository, add.into_iter().chain([place.as_os_str(), commit.as_ref()])).map(drop)
 }
 
-/// Removes a worktree, also one that git has forgotten or that was left half made.
+/// Removes a worktree, even one that git has forgotten or that is incomplete.
 pub fn remove_worktree(repository: &Path, place: &Path) {
     let remove = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
     let _ = git(repository, remove.into_iter().chain([place.as_os_str()]));
@@ -53,14 +52,14 @@ pub fn remove_worktree(repository: &Path, place: &Path) {
     let _ = git(repository, ["worktree", "prune"]);
 }
 
-/// What a command of git prints, without the end of the line.
+/// The output of a git command, without the final newline.
 pub(super) fn git<S: AsRef<OsStr>>(
     folder: &Path,
     arguments: impl IntoIterator<Item = S>,
 ) -> Result<String, String> {
     let mut command = Command::new("git");
     command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
-    // Inside a hook these would lead to another repository.
+    // In a git hook these would point to another repository.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         command.env_remove(name);
     }

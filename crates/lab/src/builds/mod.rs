@@ -1,17 +1,17 @@
-//! Builds of a repository's commits, each in a worktree of its own, and of its sources as they are.
+//! Builds of a repository's commits, each in its own worktree, and of its sources as they are.
 //!
 //! ```text
 //! ~/.cache/allod/builds/                     Builds::cache
 //!     3f2a9c01b7de-5e1d0c7a/                 a commit, and a hash of features, command and flags
-//!         build.txt                          what it is, in words; written last: without it nothing is there
+//!         build.txt                          its description; written last: without it the build is incomplete
 //!         liballod.so, or allod              what was built, or
-//!         tree/                              the worktree, where a command of the user's built it
-//!     3f2a9c01b7de-5e1d0c7a.lock             held by whoever builds
+//!         tree/                              the worktree, if a user's command built it
+//!     3f2a9c01b7de-5e1d0c7a.lock             held by the builder
 //!     sources-91d4c0e2-5e1d0c7a/             sources as they are: cargo knows what has changed in them
 //! ```
 //!
-//! A worktree in which cargo built the library or the command is removed afterwards. Whatever else is there stays for the next
-//! measurement; the whole folder may be removed at any time.
+//! A worktree in which cargo built the library or the command is removed afterwards. The rest stays for the
+//! next measurement; the whole folder may be removed at any time.
 
 pub mod git;
 mod lock;
@@ -22,9 +22,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The file that says that a build is whole.
+/// The file that marks a build as complete.
 const WORDS: &str = "build.txt";
-/// Lines of a failed build's output that are shown.
+/// The number of lines shown of a failed build's output.
 const SHOWN: usize = 12;
 
 /// Where builds come from and where they are kept.
@@ -43,16 +43,16 @@ pub struct Builds {
 pub enum Goal {
     /// `liballod.so`, by cargo.
     Library,
-    /// The command `allod`, by cargo, for what is measured within it.
+    /// The command `allod`, by cargo, for rows that are measured within it.
     Command,
-    /// A worktree in which a command of the user's has run.
+    /// A worktree in which a user's command has run.
     Tree(String),
 }
 
 /// What is to be built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Wanted {
-    /// The whole number of the commit; none for the sources as they are.
+    /// The full hash of the commit; none for the sources as they are.
     pub commit: Option<String>,
     /// Cargo's features, sorted.
     pub features: Vec<String>,
@@ -63,7 +63,7 @@ pub struct Wanted {
 pub struct Built {
     /// What it is, in a few words.
     pub origin: String,
-    /// The commit, with `+changes` for sources that were changed since.
+    /// The commit, with `+changes` for modified sources.
     pub commit: String,
     /// The library to preload, or the worktree.
     pub product: Product,
@@ -85,26 +85,26 @@ pub enum Product {
 /// The folder of finished builds: `allod/builds` in the user's cache.
 ///
 /// # Errors
-/// When the user has none.
+/// When the user has no cache folder.
 pub fn default_cache() -> Result<PathBuf, String> {
     let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    let cache = cache.ok_or("there is no HOME to keep builds in; name a folder with --builds")?;
+    let cache = cache.ok_or("HOME is not set; name a folder for builds with --builds")?;
     Ok(cache.join("allod/builds"))
 }
 
 impl Builds {
-    /// Builds what is wanted, or finds it built.
+    /// Builds a library, a command or a worktree, or finds it in the cache.
     ///
     /// # Errors
-    /// When the build fails: in its last words.
+    /// When the build fails, with the last lines of its output.
     pub fn make(&self, wanted: &Wanted) -> Result<Built, String> {
         let place = self.cache.join(self.key(wanted));
         let cannot = |e| format!("cannot keep a build in {}: {e}", place.display());
         fs::create_dir_all(&place).map_err(cannot)?;
         let _lock = Lock::take(&lock_of(&place)).map_err(cannot)?;
         let built = self.describe(wanted, place);
-        // Sources as they are may have changed; cargo knows.
+        // The sources may have changed; cargo knows.
         if wanted.commit.is_none() || !built.place.join(WORDS).is_file() {
             self.build(wanted, &built)?;
         }
@@ -149,7 +149,7 @@ impl Builds {
             Goal::Command => Product::Command(place.join("allod")),
             Goal::Tree(_) => Product::Tree(place.join("tree")),
         };
-        Built { origin: format!("built of {short}{features}"), commit, product, place }
+        Built { origin: format!("built from {short}{features}"), commit, product, place }
     }
 
     fn build(&self, wanted: &Wanted, built: &Built) -> Result<(), String> {
@@ -194,10 +194,11 @@ impl Builds {
         }
         if let Product::Library(file) | Product::Command(file) = &built.product {
             let from = target.join("release").join(file.file_name().unwrap_or_default());
-            // What somebody has mapped stays as it is: the new file gets the name only when it is whole.
+            // A file that a process has mapped is not overwritten: the new file gets the name once it is
+            // complete.
             let whole = file.with_extension("new");
             let put = fs::copy(&from, &whole).and_then(|_| fs::rename(&whole, file));
-            put.map_err(|e| format!("the build left no {}: {e}", from.display()))?;
+            put.map_err(|e| format!("the build did not make {}: {e}", from.display()))?;
         }
         let words = format!("{}\ngoal: {:?}\n", built.origin, self.goal);
         fs::write(built.place.join(WORDS), words)
@@ -212,8 +213,8 @@ fn lock_of(place: &Path) -> PathBuf {
     name.into()
 }
 
-/// Cargo's folder: in a worktree that goes afterwards; for sources as they are in the cache, one for each set
-/// of features, since libraries of different features have the same name.
+/// Cargo's target folder: in a temporary worktree, or, for the sources as they are, in the cache, one for
+/// each set of features, since libraries with different features have the same name.
 fn target(wanted: &Wanted, built: &Built, tree: &Path) -> PathBuf {
     if wanted.commit.is_some() { tree.join("target") } else { built.place.join("target") }
 }

@@ -1,8 +1,8 @@
-//! Builds of a small repository, made for the purpose.
+//! Builds of a small repository made for the test.
 
 use super::*;
 
-/// A repository with two commits of a file, and a cache; both are gone after the test.
+/// A repository with two commits of a file, and a cache; both are removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -83,7 +83,7 @@ fn a_build_that_fails_says_why_and_leaves_nothing_behind() {
     let builds = scratch.builds("echo no such header; exit 3");
     for _ in 0..2 {
         let why = builds.make(&scratch.wanted("HEAD")).unwrap_err();
-        assert!(why.starts_with("the build failed: built of "), "{why}");
+        assert!(why.starts_with("the build failed: built from "), "{why}");
         assert!(why.ends_with("no such header"), "{why}");
     }
     let place = builds.cache.join(builds.key(&scratch.wanted("HEAD")));

@@ -1,8 +1,8 @@
 //! The driver: every measurement of the laboratory is a call of [`run`].
 //!
-//! For each workload a warm-up round brings programs and libraries into memory; then rounds are drawn
-//! until the [`Rule`] has enough. What is seen is kept raw, as [`Observation`]s; ratios and
-//! verdicts are made of them afterwards, by [`views`](crate::views).
+//! For each workload a warm-up round brings programs and libraries into memory; then rounds are run
+//! until the [`Rule`] has enough. Raw values are kept as [`Observation`]s; ratios and verdicts are
+//! computed from them afterwards, by [`views`](crate::views).
 //!
 //! ```
 //! use allod_lab::driver::{run, Plan, Rule, Terms};
@@ -60,7 +60,7 @@ use std::time::{Duration, Instant};
 
 /// What to measure.
 pub struct Plan<'a> {
-    /// The group that the workloads belong to.
+    /// The group to which the workloads belong.
     pub suite: &'a str,
     /// The workloads, measured one after the other.
     pub workloads: &'a [Workload<'a>],
@@ -68,7 +68,7 @@ pub struct Plan<'a> {
     pub arms: &'a [Arm],
     /// The arm that the others are compared with; where it cannot do a workload, its first arm.
     pub baseline: &'a str,
-    /// An arm whose ratios nobody asks for, such as what only shows a workload's own cost.
+    /// An arm without ratios, such as one that only shows the cost of the workload itself.
     pub apart: Option<&'a str>,
     /// The metric whose ratios the rule watches.
     pub watched: Metric,
@@ -76,7 +76,7 @@ pub struct Plan<'a> {
     pub terms: Terms,
 }
 
-/// What was seen.
+/// The raw results.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Every value of every turn, in the order of time.
@@ -93,10 +93,10 @@ pub struct Seen {
     pub counters_errno: Option<i32>,
 }
 
-/// Measures everything; `progress` is told of each turn before it begins.
+/// Measures everything; `progress` is called before each turn.
 ///
 /// # Errors
-/// When the laboratory itself is broken. What an arm does wrong is among the failures.
+/// When the laboratory itself is broken. An arm's errors are among the failures.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Step)) -> Result<Seen, String> {
     let begun = Instant::now();
     let mut driver = Driver {
@@ -108,7 +108,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Step)) -> Result<Seen, String>
         total: plan.workloads.iter().map(|w| turns(plan, w)).sum(),
     };
     for (i, workload) in plan.workloads.iter().enumerate() {
-        // What is left of the time is shared out evenly among the workloads that are left.
+        // The remaining time is divided evenly among the remaining workloads.
         let share =
             plan.terms.rule.max_time.map(|most| {
                 most.saturating_sub(begun.elapsed()) / (plan.workloads.len() - i) as u32
@@ -121,7 +121,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Step)) -> Result<Seen, String>
     Ok(driver.seen)
 }
 
-/// The turns of a workload, as far as they are known beforehand.
+/// The turns of a workload, as far as known beforehand.
 fn turns(plan: &Plan, workload: &Workload) -> usize {
     let rule = rule_for(plan, workload);
     let rounds = if rule.precision.is_some() { rule.least } else { rule.most };
@@ -158,7 +158,7 @@ impl Driver<'_> {
         let mut order = Order::new(self.plan.terms.seed, arms.len());
         let (mut noise, mut counted) = (Noise::default(), 0);
         let mut checksum = None;
-        // What is counted needs no warm-up.
+        // Counting needs no warm-up.
         for round in usize::from(self.plan.terms.counting).. {
             let start = self.seen.observations.len();
             let outcomes = self.round(workload, &arms, &mut order, round)?;
@@ -227,7 +227,7 @@ impl Driver<'_> {
     }
 
     fn announce(&mut self, workload: &Workload, arm: &Arm) {
-        // A rule that waits for precision may want more rounds than were foreseen.
+        // A rule that waits for precision may want more rounds than expected.
         self.total = self.total.max(self.done + 1);
         let (done, total) = (self.done, self.total);
         (self.progress)(&Step { done, total, workload: &workload.name, subject: &arm.name });
@@ -252,7 +252,7 @@ impl Driver<'_> {
         }
     }
 
-    /// All arms must compute the same as the first one did in the warm-up.
+    /// All arms must compute the same result as the first one in the warm-up.
     fn check(
         &mut self,
         workload: &Workload,
@@ -291,7 +291,7 @@ impl Driver<'_> {
         failures.rev().any(|f| f.workload == workload.name && f.subject == arm.name)
     }
 
-    /// How wide the interval is of the ratio that is known worst.
+    /// The width of the widest interval of a ratio.
     fn width(&self, workload: &Workload, arms: &[&Arm]) -> f64 {
         let Plan { baseline, apart, watched, terms, .. } = self.plan;
         if terms.rule.precision.is_none() {

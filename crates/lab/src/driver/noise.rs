@@ -1,12 +1,11 @@
-//! Whether a round was fair: did the machine run equally fast for all arms?
-//!
-//! Beside every process a short loop of fixed work is timed, before and after it. A machine that slows
-//! down for a whole round harms nobody, since arms are compared within the round; one that slows down
-//! for some of the arms does. Such a round is marked and repeated, as long as there are repeats left:
-//! on a machine that is never quiet the measurement still ends.
+//! Whether a round was fair: did the machine run equally fast for all arms? A short loop of fixed work
+//! is timed before and after every process. A machine that slows down for a whole round does no harm,
+//! since arms are compared within the round; one that slows down only for some arms does. Such a round
+//! is marked and repeated, as long as there are repeats left: even on a machine that is never quiet
+//! the measurement ends.
 
-/// A round is disturbed when its slowest loop took this much longer than its fastest. Between two
-/// clock speeds of a processor there is more, between loops on a quiet machine a hundredth of it.
+/// A round is disturbed when its slowest loop took this much longer than its fastest. Two clock
+/// speeds of a processor differ by more; loops on a quiet machine differ by a hundredth of it.
 const DISTURBED: f64 = 1.10;
 
 /// Repeats for a measurement of so many rounds.
@@ -21,7 +20,7 @@ pub struct Noise {
     pub repeated: usize,
 }
 
-/// What becomes of a round.
+/// What happens to a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// It counts.

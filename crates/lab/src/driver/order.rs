@@ -1,8 +1,8 @@
 //! The order in which arms take their turns.
 //!
-//! Arms are interleaved: every round runs each of them once. Within a round the order is drawn anew, so
-//! that no arm always runs after the same neighbour, and nothing periodic on the machine can favour a
-//! position. Rounds are drawn as they are needed; nobody has to know beforehand how many there will be.
+//! Arms are interleaved: every round runs each of them once. Each round has a new random order, so no
+//! arm always runs after the same neighbour, and nothing periodic on the machine can favour a position.
+//! Orders are drawn as needed; the number of rounds need not be known beforehand.
 
 use crate::rng::Rng;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -34,17 +34,18 @@ impl Order {
         &self.arms
     }
 
-    /// Bytes by which a process's environment is to be longer: below a page, in steps of an aligned
-    /// stack.
+    /// Bytes of padding for a process's environment: less than a page, in steps of the stack
+    /// alignment.
     ///
-    /// Where the stack begins decides which of a program's variables share cache sets, and moves times by
-    /// some percent. Drawn anew for each process, this enters the interval and no longer favours an arm.
+    /// The start of the stack decides which of a program's variables share cache sets, and changes times
+    /// by a few percent. Since it is random for each process, this enters the interval and does not
+    /// favour an arm.
     pub fn draw_padding(&mut self) -> usize {
         16 * self.rng.below(256)
     }
 }
 
-/// A seed that differs from run to run; below 2³², so that people can repeat it and any JSON reader keeps it.
+/// A seed that differs from run to run; below 2³², so that it is easy to type and any JSON reader keeps it.
 pub fn fresh_seed() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
 }

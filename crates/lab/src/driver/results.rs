@@ -6,7 +6,7 @@ use crate::model::Report;
 use crate::views::{Against, View};
 
 impl Plan<'_> {
-    /// Measures everything; the report has what was seen, and no results yet.
+    /// Measures everything; the report has the raw values, and no results yet.
     ///
     /// # Errors
     /// As [`run`].

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 /// When to stop.
 ///
-/// The rule looks at how well the ratios are known, never at what they are: whoever stops as soon as a
-/// difference looks significant finds one sooner or later where there is none.
+/// The rule looks at how well the ratios are known, never at the ratios themselves: stopping as soon
+/// as a difference looks significant finds one sooner or later where there is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     /// The fewest rounds that count.
     pub least: usize,
     /// The most rounds that count.
     pub most: usize,
-    /// Stop when every ratio's interval is no wider than this to both sides, 0.005 for ±0.5 %.
+    /// Stop when every ratio is known to ± this, 0.005 for ±0.5 %.
     pub precision: Option<f64>,
     /// Stop when the whole measurement has taken this long.
     pub max_time: Option<Duration>,
@@ -31,7 +31,7 @@ impl Rule {
         Self { least: n, most: n, precision: None, max_time: None }
     }
 
-    /// As many rounds as it takes, six at least and `most` at most.
+    /// As many rounds as it takes, at least six and at most `most`.
     ///
     /// ```
     /// use allod_lab::driver::Rule;

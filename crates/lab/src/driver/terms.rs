@@ -1,4 +1,4 @@
-//! What is asked of a measurement, whatever it measures.
+//! The terms of a measurement.
 
 use super::{Rule, fresh_seed};
 
@@ -13,16 +13,16 @@ use super::{Rule, fresh_seed};
 pub struct Terms {
     /// When a workload has been measured often enough.
     pub rule: Rule,
-    /// What the order of the arms is drawn from.
+    /// The seed of the order of the arms.
     pub seed: u64,
-    /// The smallest difference that counts, 0.01 for ±1 %.
+    /// The smallest difference that matters, 0.01 for ±1 %.
     pub threshold: f64,
     /// Whether instructions are counted instead of time: once, since they are the same in every run.
     pub counting: bool,
 }
 
 impl Terms {
-    /// Time by this rule, in an order drawn now, to ±1 %.
+    /// Times by this rule, in a new random order, with a threshold of ±1 %.
     pub fn of(rule: Rule) -> Self {
         Self { rule, seed: fresh_seed(), threshold: 0.01, counting: false }
     }

@@ -1,4 +1,4 @@
-//! The driver on arms whose behaviour is invented, so that every turn of events can be had.
+//! The driver on arms with invented behaviour, which can produce every case.
 
 use super::*;
 use crate::model::metric::TIME;

@@ -1,8 +1,8 @@
 //! What to do after an experiment, and why.
 //!
-//! A factor that is on has to pay, as what is on is more code, more settings, or a change. So the advice
-//! begins at the fastest of the points that are certainly faster than `none`, and takes off one factor
-//! after the other that is not shown to pay there, as long as what is left is certainly faster, too.
+//! A factor that is on has to pay, since it means more code, more settings, or a change. So the advice
+//! starts at the fastest of the points that are certainly faster than `none`, and removes factors that
+//! are not shown to pay there, one by one, as long as the rest is still certainly faster.
 
 use super::effects::Measurement;
 use super::point::Points;
@@ -14,7 +14,7 @@ use crate::stats::{FEWEST, Ratio, Verdict};
 pub fn advise(points: &Points, measured: &Measurement, threshold: f64) -> Advice {
     let adviser = Adviser { points, measured, threshold };
     if !measured.decides() {
-        let reasons = vec![format!("too few rounds ({}): it takes {FEWEST}", measured.rounds())];
+        let reasons = vec![format!("too few rounds ({}): it needs {FEWEST}", measured.rounds())];
         return Advice { reasons, ..Advice::default() };
     }
     let (choose, reasons) = adviser.choice();
@@ -74,8 +74,8 @@ impl Adviser<'_> {
         (0..self.points.factors.len()).filter(move |factor| point >> factor & 1 == 1)
     }
 
-    /// The factor that is missed least at a point: it is not shown to pay there, and what is left is
-    /// certainly faster than `none` without it.
+    /// The least useful factor at a point: it is not shown to pay there, and the rest is certainly
+    /// faster than `none` without it.
     fn idle_factor(&self, point: usize) -> Option<(usize, Ratio)> {
         let steps = self.on(point).map(|factor| (factor, self.ratio(|s| s.step(point, factor))));
         let left = |factor: usize| self.gain(point & !(1 << factor)).verdict;
@@ -111,7 +111,7 @@ impl Adviser<'_> {
         (None, vec![reason])
     }
 
-    /// Pairs in which the sign of one factor's effect hangs on the level of the other.
+    /// Pairs in which the sign of one factor's effect depends on the level of the other.
     fn warnings(&self) -> Vec<String> {
         let factors = 0..self.points.factors.len();
         let pairs = factors.clone().flat_map(|f| factors.clone().map(move |g| (f, g)));
@@ -157,7 +157,7 @@ pub(super) fn gain(ratio: f64) -> String {
     signed(100.0 * (ratio - 1.0))
 }
 
-/// A number with its sign and two digits; nothing that is rounded to 0 has one.
+/// A number with its sign and two digits; what is rounded to 0 has no sign.
 pub(super) fn signed(number: f64) -> String {
     let text = format!("{number:+.2}");
     if text[1..].bytes().all(|b| matches!(b, b'0' | b'.')) {
@@ -171,7 +171,7 @@ fn in_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Go => "a gain",
         Verdict::NoGo => "a loss",
-        Verdict::Equivalent => "no difference that counts",
+        Verdict::Equivalent => "no difference that matters",
         Verdict::Undecided => "not decided",
     }
 }
@@ -206,7 +206,7 @@ mod tests {
     fn a_factor_that_does_not_pay_beside_the_others_is_left_out() {
         let advice = advice(&["x", "y"], &[100.0, 99.8, 92.0, 91.6]);
         assert_eq!(advice.choose.as_deref(), Some("y"));
-        assert!(advice.reasons[1].contains("no difference that counts"), "{advice:?}");
+        assert!(advice.reasons[1].contains("no difference that matters"), "{advice:?}");
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         let advice = advice(&["x", "y"], &[100.0, 105.0, 100.2, 106.0]);
         assert_eq!(advice.choose.as_deref(), Some("none"));
         assert!(advice.reasons[0].starts_with("y is "), "{advice:?}");
-        assert!(advice.reasons[0].ends_with("no difference that counts; all others are worse"));
+        assert!(advice.reasons[0].ends_with("no difference that matters; all others are worse"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A design: the factors of an experiment, and the arm that each of its points is.
+//! A design: the factors of an experiment, and the arm of each point.
 
 use super::factor::{FACTORS, Factor, independent};
 use super::level::{Level, Library};
@@ -29,13 +29,13 @@ pub struct Parts<'a> {
     pub subjects: &'a [Subject],
     /// Where builds come from, if a point is built.
     pub builds: Option<&'a Builds>,
-    /// The program of the workload; none for those that come with the laboratory.
+    /// The workload's program; none for workloads that come with the laboratory.
     pub program: Option<&'a Path>,
     /// Whether the workloads are rows within the command.
     pub within: bool,
 }
 
-/// A point that is ready but for its build.
+/// A point that is ready except for its build.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     arm: Arm,
@@ -47,13 +47,13 @@ impl Design {
     /// All combinations of two to six factors.
     ///
     /// # Errors
-    /// When there are fewer or more, one is named twice, or two decide the same.
+    /// When there are fewer or more, one is named twice, or two set the same thing.
     pub fn matrix(shared: Level, factors: Vec<Factor>) -> Result<Self, String> {
         if !FACTORS.contains(&factors.len()) {
             let (least, most) = (FACTORS.start(), FACTORS.end());
             let hint = if factors.len() == 1 { "; one factor is `allod ab`" } else { "" };
             return Err(format!(
-                "a matrix has {least} to {most} factors, and {} given{hint}",
+                "a matrix has {least} to {most} factors, but {} given{hint}",
                 match factors.len() {
                     0 => "none is".into(),
                     1 => "one is".into(),
@@ -91,18 +91,19 @@ impl Design {
         self.levels().iter().any(Level::is_built)
     }
 
-    /// Whether a commit is named, which takes a repository.
+    /// Whether a commit is named, which needs a repository.
     pub fn names_commit(&self) -> bool {
         self.levels().iter().any(|level| level.commit.is_some())
     }
 
-    /// Makes an arm of each point, as far as that can be done without building.
+    /// Prepares an arm for each point, without building.
     ///
     /// # Errors
-    /// When a level names what does not exist, or what has no meaning here.
+    /// When a level names something that does not exist, or that has no meaning here.
     pub fn prepare(&self, parts: &Parts) -> Result<Vec<Prepared>, String> {
         let levels = self.levels();
-        // Programs are measured as they are, unless something is said that only Allod understands.
+        // Programs are measured as they are, unless a level has something that only Allod
+        // understands.
         let settings = levels.iter().flat_map(|l| &l.variables);
         let on_allod = parts.program.is_none()
             || settings.into_iter().any(|(name, _)| name.starts_with(settings::PREFIX));
@@ -124,15 +125,15 @@ fn prepare(name: &str, level: &Level, allocator: &str, parts: &Parts) -> Result<
         && (level.program.is_some() || !level.arguments.is_empty() || builds_tree)
     {
         return Err(
-            "program:, argument: and --build go with a program of yours; name it at the end".into(),
+            "program:, argument: and --build need your own program; name it at the end".into()
         );
     }
     if level.is_built() && !builds_tree && level.library.is_some() {
         return Err(format!(
-            "{name}: features: and commit: build a library, and another one is named beside"
+            "{name}: features: and commit: build a library, but another one is named, too"
         ));
     }
-    // A commit may know other settings than this version does; its library is asked when it is there.
+    // A commit may know other settings than this version; its library is asked once it is built.
     if level.commit.is_none() {
         settings::check(level)?;
     }
@@ -167,7 +168,7 @@ fn builds_tree(parts: &Parts) -> bool {
 fn wanted(name: &str, level: &Level, parts: &Parts) -> Result<Option<Wanted>, String> {
     let Some(builds) = parts.builds else { return Ok(None) };
     if builds_tree(parts) && level.commit.is_none() {
-        return Err(format!("{name}: --build takes a commit: at every point; commit:HEAD is one"));
+        return Err(format!("{name}: --build needs a commit: at every point, such as commit:HEAD"));
     }
     if !level.is_built() {
         return Ok(None);
@@ -177,7 +178,7 @@ fn wanted(name: &str, level: &Level, parts: &Parts) -> Result<Option<Wanted>, St
     Ok(Some(Wanted { commit, features: level.features.clone().unwrap_or_default() }))
 }
 
-/// The library that a level preloads, and what it is.
+/// The library that a level preloads, with its description.
 fn library(
     level: &Level,
     allocator: &str,
@@ -204,7 +205,7 @@ impl Prepared {
         &self.arm.name
     }
 
-    /// The arm, with what is built for it.
+    /// The arm, with its build.
     ///
     /// # Errors
     /// When the build fails, leaves no program, or does not know a setting.
@@ -232,7 +233,7 @@ impl Prepared {
                     arm.folder = Some(tree.clone());
                     let own = arm.program.take().map(|program| tree.join(program));
                     if let Some(missing) = own.as_ref().filter(|program| !program.is_file()) {
-                        return Err(format!("the build left no {}", missing.display()));
+                        return Err(format!("the build did not make {}", missing.display()));
                     }
                     arm.program = own;
                 }
@@ -350,7 +351,7 @@ mod tests {
         assert!(why("preload:/no/lib.so", None).contains("preload:/no/lib.so: No such file"));
         assert!(why("program:/bin/ls", None).contains("name it at the end"));
         assert!(why("program:/no/such", sh).contains("cannot run /no/such"));
-        assert!(why("ALLOD_HUGEPAGES=9", None).contains("it takes 0, 1 or 2"));
+        assert!(why("ALLOD_HUGEPAGES=9", None).contains("expected 0, 1 or 2"));
         assert!(why("features: allocator:system", None).contains("build a library"));
         let same = Design::pair(Level::default(), level("A=1"), level(" A=1")).unwrap_err();
         assert_eq!(same, "--a and --b are the same");

@@ -1,17 +1,17 @@
-//! From rounds to intervals: what is asked of a [`Surface`], and how well the answer is known.
+//! From rounds to intervals: answers from a [`Surface`], and how well they are known.
 //!
-//! Three steps make a surface of rounds that hold every point:
+//! Three steps make a surface from rounds that have every point:
 //!
-//! 1. A round is **levelled**: the median of its logarithms is taken off, so that a machine that was slow
-//!    for the whole round says nothing. A median, since one turn that was held up must not move all the
+//! 1. A round is **levelled**: the median of its logarithms is subtracted, so a machine that was slow for
+//!    the whole round has no influence. It is a median because one delayed turn must not shift all the
 //!    others.
 //! 2. Each point's value is the **median** over the rounds.
 //! 3. With several workloads, the points' **mean** over them is taken: a geometric mean of speeds.
 //!
-//! For intervals, whole rounds are drawn anew and all steps repeated. On normal, skewed and
-//! heavy-tailed noise the intervals then hold as often as those of the sums round by round, and with ten
-//! rounds they are a third to two thirds narrower where the noise has heavy tails. With a single factor on
-//! one workload a round gives one ratio, and the exact interval of a median is taken
+//! For intervals, whole rounds are resampled and all steps repeated. With normal, skewed and heavy-tailed
+//! noise these intervals hold as often as those of sums computed round by round, and with ten rounds they
+//! are a third to two thirds narrower if the noise has heavy tails. With a single factor on one workload
+//! each round has one ratio, and the exact interval of the median is used
 //! ([`exact`](crate::stats::exact)).
 
 use super::surface::Surface;
@@ -42,7 +42,7 @@ impl Rounds {
     }
 }
 
-/// A surface as it was measured, and as it might have been.
+/// A measured surface, and resampled ones.
 ///
 /// ```
 /// use allod_lab::experiment::{Measurement, Rounds};
@@ -64,11 +64,11 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// What the rounds of one workload or more say; `counted` for what is the same in every run, so that
-    /// one round tells all.
+    /// The measurement from the rounds of one or more workloads; `counted` if the numbers are the same
+    /// in every run, so that one round is enough.
     ///
     /// # Panics
-    /// When a workload has no rounds, or another number of points than the rest.
+    /// When a workload has no rounds, or a different number of points from the rest.
     pub fn of(workloads: &[Rounds], counted: bool) -> Self {
         let points = workloads.first().map_or(0, Rounds::points);
         assert!(workloads.iter().all(|w| w.points() == points && points > 0), "equal points");
@@ -87,7 +87,7 @@ impl Measurement {
         }
     }
 
-    /// The rounds of the workload that has fewest.
+    /// The number of rounds of the workload with the fewest.
     pub fn rounds(&self) -> usize {
         self.rounds
     }
@@ -97,7 +97,7 @@ impl Measurement {
         self.observed.factors()
     }
 
-    /// Whether there are enough rounds for an interval to mean what it says.
+    /// Whether there are enough rounds for a 95 % interval.
     pub fn decides(&self) -> bool {
         self.counted || self.rounds >= FEWEST
     }
@@ -196,7 +196,7 @@ mod tests {
         assert!(found > 0.9, "{found}");
     }
 
-    /// An A/B is a comparison: the same ratio, the same exact interval, the same verdict.
+    /// An A/B test is a comparison: the same ratio, the same exact interval, the same verdict.
     #[test]
     fn one_factor_is_compared_as_any_two_arms_are() {
         let (a, b) = ([10.0, 12.0, 11.0, 10.0, 15.0, 10.5], [9.0, 11.0, 10.4, 9.6, 12.0, 10.0]);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the effects are, they are found within a few standard errors.
+        /// All effects are found within a few standard errors.
         #[test]
         fn known_effects_are_recovered(
             effects in prop::collection::vec(-0.3f64..0.3, 1..=4),

@@ -42,7 +42,7 @@ impl Factor {
         let levels: Vec<&str> = levels.split('|').collect();
         let [off, on] = levels[..] else {
             return Err(format!(
-                "factor {name} has {}, and it takes two: {name}=OFF|ON",
+                "factor {name} has {}, but needs two: {name}=OFF|ON",
                 match levels.len() {
                     1 => "one level".into(),
                     n => format!("{n} levels"),
@@ -64,7 +64,7 @@ impl Factor {
         Ok(Self { name: name.into(), off, on })
     }
 
-    /// What one of its levels, or both, decide.
+    /// What one of its levels, or both, set.
     fn decides(&self) -> Vec<&str> {
         let mut all = self.off.decides();
         all.extend(self.on.decides());
@@ -75,7 +75,7 @@ impl Factor {
 /// Checks that factors can be varied independently of each other.
 ///
 /// # Errors
-/// When one is named twice, or two of them decide the same.
+/// When one is named twice, or two of them set the same thing.
 pub fn independent(factors: &[Factor]) -> Result<(), String> {
     for (i, factor) in factors.iter().enumerate() {
         for earlier in &factors[..i] {
@@ -86,7 +86,7 @@ pub fn independent(factors: &[Factor]) -> Result<(), String> {
             {
                 let (one, other) = (&earlier.name, &factor.name);
                 return Err(format!(
-                    "{one} and {other} both decide {what}, so that they cannot be varied independently"
+                    "{one} and {other} both set {what}, so they cannot be varied independently"
                 ));
             }
         }
@@ -109,7 +109,7 @@ mod tests {
             ("=A=1|A=2", "cannot be called"),
             ("none=A=1|A=2", "cannot be called"),
             ("a,b=A=1|A=2", "cannot be called"),
-            ("huge=A=1|-x", "is no part of a level"),
+            ("huge=A=1|-x", "is not part of a level"),
         ] {
             let why = Factor::parse(text).unwrap_err();
             assert!(why.contains(words), "{text}: {why}");
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(all(&["x=A=0|A=1", "y=B=0|B=1", "z=features:f|features:g"]), Ok(()));
         assert_eq!(all(&["x=A=0|A=1", "x=B=0|B=1"]).unwrap_err(), "factor x is named twice");
         let why = all(&["x=A=0|A=1", "y=|A=2"]).unwrap_err();
-        assert_eq!(why, "x and y both decide A, so that they cannot be varied independently");
+        assert_eq!(why, "x and y both set A, so they cannot be varied independently");
         let why = all(&["x=commit:a|commit:b", "y=|commit:c"]).unwrap_err();
         assert!(why.contains("the commit"), "{why}");
     }

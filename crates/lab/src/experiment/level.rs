@@ -5,12 +5,12 @@
 //! | word | what it changes |
 //! | --- | --- |
 //! | `NAME=VALUE` | a variable, such as one of Allod's settings |
-//! | `allocator:NAME` | the allocator that is preloaded: `allod`, `system`, `mimalloc`, a `--peer` |
-//! | `preload:FILE` | the library that is preloaded |
-//! | `program:FILE` | the program, in place of the one that was named |
+//! | `allocator:NAME` | the preloaded allocator: `allod`, `system`, `mimalloc`, a `--peer` |
+//! | `preload:FILE` | the preloaded library |
+//! | `program:FILE` | the program, instead of the named one |
 //! | `argument:TEXT` | one more argument of the program |
-//! | `features:NAME,NAME` | liballod.so is built with these features of cargo; of none where none is named |
-//! | `commit:NAME` | it is built of this commit; for rows of frames and regions the command is |
+//! | `features:NAME,NAME` | liballod.so is built with these cargo features, or without any |
+//! | `commit:NAME` | it is built from this commit; for rows of frames and regions, the command is |
 
 use std::path::PathBuf;
 
@@ -25,19 +25,19 @@ use std::path::PathBuf;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    /// The words it was made of.
+    /// Its words.
     pub text: String,
     /// Variables.
     pub variables: Vec<(String, String)>,
-    /// The library that is preloaded.
+    /// The preloaded library.
     pub library: Option<Library>,
     /// The program.
     pub program: Option<PathBuf>,
-    /// Arguments that are added.
+    /// Additional arguments.
     pub arguments: Vec<String>,
-    /// Features of cargo; with some, or none of them named, there is a build.
+    /// Cargo features; even an empty list means a build.
     pub features: Option<Vec<String>>,
-    /// The commit that is built.
+    /// The commit to build.
     pub commit: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Level {
     fn add(&mut self, word: &str) -> Result<(), String> {
         let (kind, rest) = word.split_once(':').unwrap_or((word, ""));
         let named = || match rest {
-            "" => Err(format!("{word:?}: a name is missing behind the colon")),
+            "" => Err(format!("{word:?}: a name is missing after the colon")),
             rest => Ok(rest.to_owned()),
         };
         match kind {
@@ -92,7 +92,7 @@ impl Level {
     fn set(&mut self, word: &str) -> Result<(), String> {
         let (name, value) = word.split_once('=').filter(|(name, _)| is_name(name)).ok_or_else(|| {
             format!(
-                "{word:?} is no part of a level; there are NAME=VALUE, allocator:NAME, preload:FILE, \
+                "{word:?} is not part of a level; there are NAME=VALUE, allocator:NAME, preload:FILE, \
                  program:FILE, argument:TEXT, features:NAME,NAME and commit:NAME, so perhaps argument:{word}"
             )
         })?;
@@ -103,7 +103,7 @@ impl Level {
         Ok(())
     }
 
-    /// What this level decides alone: no two factors may decide the same.
+    /// What this level sets: no two factors may set the same thing.
     pub fn decides(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.variables.iter().map(|(name, _)| name.as_str()).collect();
         all.extend(self.library.as_ref().map(|_| "the library"));
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, words) in [
-            ("1=2", "is no part of a level"),
+            ("1=2", "is not part of a level"),
             ("alocator:x", "allocator:NAME"),
             ("features", "features:NAME"),
             ("commit:", "a name is missing"),

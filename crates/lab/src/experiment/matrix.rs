@@ -1,4 +1,4 @@
-//! All points on one workload: from what was observed to what is reported.
+//! All points on one workload: from observations to results.
 
 use super::advice::advise;
 use super::effects::{Measurement, Rounds};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The matrices of all workloads that every point has finished, and of their mean.
 ///
-/// A workload that a point failed in has none: effects take every combination.
+/// A workload in which a point failed has none: effects need every combination.
 pub fn matrices(
     report: &Report,
     points: &Points,
@@ -42,7 +42,7 @@ pub fn matrices(
             matrix
         })
         .collect();
-    // A mean over fewer workloads than were asked for would not be what it is called.
+    // A mean over fewer workloads than requested would be misleading.
     if rounds.len() > 1 && rounds.len() == workloads.len() {
         let measured = Measurement::of(&rounds, counted);
         matrices.push(matrix(GEOMETRIC_MEAN, points, &measured, threshold));
@@ -66,7 +66,7 @@ fn whole_rounds(
     rounds.into_values().filter_map(|round| round.into_iter().collect()).collect()
 }
 
-/// Everything that is said of one measurement.
+/// The results of one measurement.
 pub fn matrix(workload: &str, points: &Points, measured: &Measurement, threshold: f64) -> Matrix {
     let count = points.count();
     let named = |set: usize| points.on(set);

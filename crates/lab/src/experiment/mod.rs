@@ -11,7 +11,8 @@
 //! Matrix     answers with intervals, and advice   what --json has, and the tables show
 //! ```
 //!
-//! [`Measurement`] and [`Surface`] know nothing of programs: they can be used for costs from anywhere.
+//! [`Measurement`] and [`Surface`] know nothing of programs: they can be used for costs from any
+//! source.
 
 mod advice;
 mod design;

@@ -1,4 +1,4 @@
-//! Points: every combination of the factors' levels, and how they are called.
+//! Points: every combination of the factors' levels, and their names.
 
 /// The names of the factors and of all their combinations.
 ///
@@ -20,7 +20,7 @@ pub struct Points {
 pub const NONE: &str = "none";
 
 impl Points {
-    /// All combinations, called by the factors that are on.
+    /// All combinations, named after the factors that are on.
     pub fn of<S: AsRef<str>>(factors: &[S]) -> Self {
         let factors: Vec<String> = factors.iter().map(|f| f.as_ref().to_owned()).collect();
         let mut points = Self { names: Vec::new(), factors };
@@ -28,7 +28,8 @@ impl Points {
         points
     }
 
-    /// The two sides of an A/B: the factor is what makes the second one of the first.
+    /// The two sides of an A/B test: the factor is the change from the first to the
+    /// second.
     pub fn pair(a: &str, b: &str) -> Self {
         Self { factors: vec![b.into()], names: vec![a.into(), b.into()] }
     }

@@ -1,4 +1,4 @@
-//! What an experiment found, as `--json` and reports have it.
+//! The results of an experiment, as in `--json` and reports.
 
 use super::factor::Factor;
 use crate::model::Metric;
@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// An experiment: some factors, each off or on, every combination of them measured.
 ///
 /// This is the `experiment` part of a [`Report`](crate::model::Report), which also has the failures and
-/// every single observation; the arms of those observations are called like the [points](Self::points).
+/// every single observation; the arms of those observations have the names of the
+/// [points](Self::points).
 ///
 /// ```
 /// use allod_lab::experiment::Experiment;
@@ -26,18 +27,18 @@ use serde::{Deserialize, Serialize};
 pub struct Experiment {
     /// What was varied, in the order given.
     pub factors: Vec<FactorRow>,
-    /// What all points have in common, as it was given.
+    /// The level shared by all points, as given.
     pub shared: String,
     /// What was measured; less is better.
     #[serde(flatten)]
     pub metric: Metric,
-    /// The smallest difference that counts, 0.01 for ±1 %.
+    /// The smallest difference that matters, 0.01 for ±1 %.
     pub threshold: f64,
     /// The combinations. Bit `i` of a point's number says whether factor `i` is on, so that the first
     /// point has all factors off and the last one all of them on.
     pub points: Vec<PointRow>,
     /// One for each workload that every point finished; with several, the last one is their
-    /// geometric mean and is called `geometric-mean`.
+    /// geometric mean, named `geometric-mean`.
     pub matrices: Vec<Matrix>,
 }
 
@@ -46,9 +47,9 @@ pub struct Experiment {
 pub struct FactorRow {
     /// Its name.
     pub name: String,
-    /// What it is when it is off, as it was given.
+    /// Its level when it is off, as given.
     pub off: String,
-    /// What it is when it is on.
+    /// Its level when it is on.
     pub on: String,
 }
 
@@ -61,7 +62,7 @@ pub struct PointRow {
     pub on: Vec<String>,
     /// What it is and where it came from, for people.
     pub origin: String,
-    /// The commit it was built of; with `+changes` for sources that were changed since.
+    /// The commit it was built from; with `+changes` for modified sources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
@@ -71,19 +72,19 @@ pub struct PointRow {
 pub struct Matrix {
     /// The workload's name; `geometric-mean` for the mean over all.
     pub workload: String,
-    /// The rounds behind it, of the workload that has fewest.
+    /// The rounds behind it, of the workload with the fewest.
     pub rounds: usize,
     /// The points, in the order of [`Experiment::points`].
     pub points: Vec<Measured>,
-    /// Main effects and interactions: those of one factor first, then of two, and so on.
+    /// Main effects and interactions: of one factor first, then of two, and so on.
     pub effects: Vec<Effect>,
-    /// Each point with two factors or more on, against the sum of what its factors bring alone.
+    /// Each point with two or more factors on, against the sum of its factors' separate gains.
     pub additivity: Vec<Additivity>,
     /// What to do, and why.
     pub advice: Advice,
 }
 
-/// A point as it was measured.
+/// A measured point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The point's name.
@@ -103,14 +104,14 @@ pub struct Effect {
     /// The factors.
     pub factors: Vec<String>,
     /// Of one factor: how many times faster it makes the points, on average over all levels of the
-    /// others. Of two: how many times faster both together are than the product of what each does
-    /// alone, averaged alike; 1 where they do not interact. Of more: by how much that differs between
-    /// the levels of the next factor.
+    /// others. Of two: how many times faster both together are than the product of their separate
+    /// effects, averaged likewise; 1 where they do not interact. Of more: how much that differs
+    /// between the levels of the next factor.
     #[serde(flatten)]
     pub ratio: Ratio,
 }
 
-/// A point against the sum of what its factors bring one by one.
+/// A point against the sum of its factors' separate gains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Additivity {
     /// The point's name.
@@ -119,11 +120,11 @@ pub struct Additivity {
     pub predicted: f64,
     /// How many times faster it is.
     pub measured: f64,
-    /// Measured less predicted, in percentage points of the speed with all factors off.
+    /// Measured minus predicted, in percentage points of the speed with all factors off.
     pub points: f64,
     /// 95 % interval of that.
     pub ci95: [f64; 2],
-    /// What follows from it.
+    /// The conclusion.
     pub sum: Sum,
 }
 
@@ -131,24 +132,24 @@ pub struct Additivity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sum {
-    /// More, by the threshold at least, and the whole interval is above 0.
+    /// More, by at least the threshold, and the whole interval is above 0.
     SuperAdditive,
-    /// Less, by the threshold at least, and the whole interval is below 0.
+    /// Less, by at least the threshold, and the whole interval is below 0.
     SubAdditive,
     /// The whole interval is within the threshold.
     Additive,
-    /// None of these can be said.
+    /// None of the others.
     Undecided,
 }
 
 /// What to do, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
-    /// The point to choose; none where nothing was found out.
+    /// The point to choose; none if nothing is certain.
     pub choose: Option<String>,
     /// Why, one sentence each.
     pub reasons: Vec<String>,
-    /// What must be known before anybody follows it: where a factor's sign depends on another.
+    /// Warnings: where the sign of a factor's effect depends on another factor.
     pub warnings: Vec<String>,
 }
 

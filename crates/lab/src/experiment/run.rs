@@ -29,7 +29,7 @@ pub enum Work<'a> {
     },
     /// Rows of suites within the command.
     Rows(&'a [Row]),
-    /// A program of the user's.
+    /// A user's program.
     Program(Program<'a>),
 }
 
@@ -40,13 +40,13 @@ pub struct Request<'a> {
     pub design: &'a Design,
     /// The arms of the points, by their numbers.
     pub arms: &'a [Arm],
-    /// What is done at every point.
+    /// The work done at every point.
     pub work: Work<'a>,
-    /// What is asked of the measurement.
+    /// How to measure.
     pub terms: Terms,
 }
 
-/// Measures all points and computes what the factors do.
+/// Measures all points and computes the factors' effects.
 ///
 /// # Errors
 /// When a part of the laboratory is missing; a point's failure is recorded instead.
@@ -82,7 +82,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
 }
 
 impl Experiment {
-    /// The same experiment, its matrices made anew of a report's observations.
+    /// The same experiment, with its matrices recomputed from a report's observations.
     pub(crate) fn renewed(self, report: &Report) -> Self {
         let names = |all: &[PointRow]| all.iter().map(|point| point.name.clone()).collect();
         let points = Points {
@@ -110,7 +110,7 @@ fn point(design: &Design, point: usize, arm: &Arm) -> PointRow {
 }
 
 impl Request<'_> {
-    /// What decides.
+    /// The metric that decides.
     fn metric(&self) -> Metric {
         match (&self.work, self.terms.counting) {
             (Work::BuiltIn { .. } | Work::Rows(_), false) => metric::TIME,
@@ -128,7 +128,7 @@ impl Request<'_> {
             Work::Rows(rows) => {
                 match rows.iter().find(|row| self.terms.counting && row.threads > 1) {
                     Some(row) => Err(format!(
-                        "{} uses several threads: how many instructions it takes depends on time",
+                        "{} uses several threads: how many instructions it executes depends on timing",
                         row.name
                     )),
                     None => Ok(rows.iter().map(Row::workload).collect()),
@@ -136,7 +136,7 @@ impl Request<'_> {
             }
             Work::Program(program) => Ok(vec![Workload {
                 name: command_line(program.program, program.arguments),
-                // Nobody knows how many threads it has.
+                // Its number of threads is unknown.
                 pinned: false,
                 arms: Vec::new(),
                 most_rounds: None,

@@ -1,4 +1,4 @@
-//! Whether the settings of an experiment are any: a setting that nobody reads would make two points the same.
+//! Checks the settings of an experiment: a setting that nobody reads would make two points identical.
 
 use super::level::Level;
 use crate::names;
@@ -6,17 +6,17 @@ use crate::process::Launch;
 use crate::{files, model::Arm};
 use std::time::Duration;
 
-/// Allod's settings, from the heap's own table: the name, what it takes, and the largest value.
+/// Allod's settings, from the heap's own table: the name, the accepted values, and the largest value.
 const TABLE: &[(&str, &str, u32)] = &include!(concat!(env!("OUT_DIR"), "/settings.rs"));
-/// What all names of Allod's settings begin with.
+/// The prefix of all names of Allod's settings.
 pub const PREFIX: &str = "ALLOD_";
-/// What the names of the switches of a library with the feature `knobs` begin with.
+/// The prefix of the switches of a library with the feature `knobs`.
 const KNOBS: &str = "ALLOD_BAND_B";
 
 /// Checks the settings of a level on a library of this version.
 ///
 /// # Errors
-/// Names the setting or value that does not exist, and what there is.
+/// Names the setting or value that does not exist, and those that do.
 pub fn check(level: &Level) -> Result<(), String> {
     level.variables.iter().try_for_each(|(name, value)| match name.strip_prefix(KNOBS) {
         _ if !name.starts_with(PREFIX) => Ok(()),
@@ -32,7 +32,7 @@ fn setting(name: &str, value: &str) -> Result<(), String> {
     };
     match value.parse::<u32>() {
         Ok(n) if n <= *most => Ok(()),
-        _ => Err(format!("{name}={value}: it takes {takes}")),
+        _ => Err(format!("{name}={value}: expected {takes}")),
     }
 }
 
@@ -40,16 +40,16 @@ fn knob(level: &Level, name: &str, value: &str) -> Result<(), String> {
     let has_knobs = level.features.iter().flatten().any(|f| f.ends_with("knobs"));
     if !has_knobs && level.library.is_none() {
         return Err(format!(
-            "{name} is known to a library with the feature knobs only: add --with features:allod-heap/knobs"
+            "only a library with the feature knobs knows {name}: add --with features:allod-heap/knobs"
         ));
     }
     match value {
         "0" | "1" => Ok(()),
-        _ => Err(format!("{name}={value}: it takes 0 or 1")),
+        _ => Err(format!("{name}={value}: expected 0 or 1")),
     }
 }
 
-/// Asks the library of an arm whether it takes the arm's settings: it names those that it ignores.
+/// Asks an arm's library whether it knows the arm's settings: it names those that it ignores.
 ///
 /// # Errors
 /// In the library's words.
@@ -86,9 +86,9 @@ mod tests {
         }
         for (wrong, words) in [
             ("ALLOD_HUGEPAGE=2", "no setting \"ALLOD_HUGEPAGE\"; did you mean ALLOD_HUGEPAGES?"),
-            ("ALLOD_HUGEPAGES=3", "ALLOD_HUGEPAGES=3: it takes 0, 1 or 2"),
+            ("ALLOD_HUGEPAGES=3", "ALLOD_HUGEPAGES=3: expected 0, 1 or 2"),
             ("ALLOD_BAND_B4=0", "features:allod-heap/knobs"),
-            ("ALLOD_BAND_B4=2 features:knobs", "it takes 0 or 1"),
+            ("ALLOD_BAND_B4=2 features:knobs", "expected 0 or 1"),
             ("ALLOD_BAND_B9=0 features:knobs", "no setting"),
         ] {
             let why = check(wrong).unwrap_err();

@@ -1,4 +1,4 @@
-//! Experiments that come with the laboratory: the two that Allod's published ancestors are known by.
+//! Experiments that come with the laboratory: two that were published about Allod's ancestors.
 
 use super::design::Design;
 use super::factor::Factor;
@@ -10,7 +10,7 @@ use crate::names;
 pub struct Shipped {
     /// Its name.
     pub name: &'static str,
-    /// What it asks.
+    /// Its question.
     pub about: &'static str,
     /// What all points have in common.
     pub shared: &'static str,
@@ -33,7 +33,7 @@ pub enum Variants {
 pub const SHIPPED: [Shipped; 2] = [
     Shipped {
         name: "front-caches",
-        about: "what the front caches of bands B4 and B5+B6 bring, alone and together",
+        about: "the gains from the front caches of bands B4 and B5+B6, alone and together",
         shared: "features:allod-heap/knobs",
         design: Variants::Matrix(&[
             "B4=ALLOD_BAND_B4=0|ALLOD_BAND_B4=1",
@@ -43,7 +43,7 @@ pub const SHIPPED: [Shipped; 2] = [
     },
     Shipped {
         name: "counters",
-        about: "what it brings to compile the counters out of the fast paths",
+        about: "the gain from compiling the counters out of the fast paths",
         shared: "",
         design: Variants::Pair("features:allod-heap/stats", "features:"),
         workloads: &["random-mixed"],
@@ -54,23 +54,25 @@ impl Shipped {
     /// Finds an experiment among those of one command.
     ///
     /// # Errors
-    /// Names what there is, and the command of one that belongs to the other.
+    /// Names the known ones, and the other command if it belongs to that.
     pub fn find(name: &str, pair: bool) -> Result<&'static Self, String> {
         let (own, others): (Vec<&Self>, Vec<&Self>) =
             SHIPPED.iter().partition(|s| matches!(s.design, Variants::Pair(..)) == pair);
         if others.iter().any(|s| s.name == name) {
             let command = if pair { "matrix" } else { "ab" };
-            return Err(format!("{name} is one of `allod {command} --shipped {name}`"));
+            return Err(format!(
+                "{name} belongs to another command: `allod {command} --shipped {name}`"
+            ));
         }
         let known: Vec<&str> = own.iter().map(|s| s.name).collect();
         let found = own.into_iter().find(|s| s.name == name);
         found.ok_or_else(|| names::unknown("shipped experiment", name, &known))
     }
 
-    /// Its design, with something more that all points have in common.
+    /// Its design, with more that all points have in common.
     ///
     /// # Errors
-    /// When that does not go with it.
+    /// When the two conflict.
     pub fn design(&self, more: &Level) -> Result<Design, String> {
         let shared = Level::parse(self.shared)?.with(more);
         match self.design {
@@ -107,6 +109,9 @@ mod tests {
     fn a_name_that_is_unknown_or_of_the_other_command_is_answered() {
         let why = |name, pair| Shipped::find(name, pair).unwrap_err();
         assert!(why("front-cache", false).contains("did you mean front-caches?"));
-        assert_eq!(why("counters", false), "counters is one of `allod ab --shipped counters`");
+        assert_eq!(
+            why("counters", false),
+            "counters belongs to another command: `allod ab --shipped counters`"
+        );
     }
 }

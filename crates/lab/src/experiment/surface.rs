@@ -1,7 +1,8 @@
-//! What can be asked of the speeds of all points.
+//! Effects, interactions and sums, computed from the speeds of all points.
 //!
-//! A **point** is a number: bit `i` says whether factor `i` is on. Speeds are logarithms, so that twice as fast and
-//! half as fast lie equally far from 0, and effects of factors that do not interact add up. For two factors:
+//! A **point** is a number: bit `i` says whether factor `i` is on. Speeds are logarithms, so twice as fast
+//! and half as fast are equally far from 0, and effects of factors that do not interact add up. For two
+//! factors:
 //!
 //! ```text
 //!              second off      second on
@@ -27,7 +28,7 @@ impl Surface {
     /// The surface of these logarithms of speeds.
     ///
     /// # Panics
-    /// When their number is no power of two.
+    /// When their number is not a power of two.
     pub fn new(logs: Vec<f64>) -> Self {
         assert!(logs.len().is_power_of_two(), "every combination of the factors has a point");
         Self(logs)
@@ -43,15 +44,15 @@ impl Surface {
         self.0[point] - self.0[0]
     }
 
-    /// What a factor brings at a point where it is on, against the same point without it.
+    /// The gain from a factor at a point where it is on, against the same point without it.
     pub fn step(&self, point: usize, factor: usize) -> f64 {
         self.0[point] - self.0[point & !(1 << factor)]
     }
 
     /// The main effect of one factor, or the interaction of several; `factors` has a bit for each.
     ///
-    /// The difference that the first factor makes; of that the difference that the second makes; and
-    /// so on, averaged over all levels of the factors that are not named.
+    /// The difference made by the first factor; the difference that the second makes to that; and so
+    /// on, averaged over all levels of the other factors.
     pub fn effect(&self, factors: usize) -> f64 {
         let signed = self.0.iter().enumerate().map(|(point, log)| {
             let off = (factors & !point).count_ones();
@@ -125,7 +126,7 @@ mod tests {
     }
 
     proptest! {
-        /// What has no interactions shows none, and every effect is found again.
+        /// Without interactions none are found, and every effect is recovered.
         #[test]
         fn factors_that_do_not_interact_are_told_apart(
             level in -3.0f64..3.0,
@@ -143,7 +144,7 @@ mod tests {
             }
         }
 
-        /// All effects together hold what the points hold.
+        /// All effects together contain the same information as the points.
         #[test]
         fn points_can_be_rebuilt_from_effects(logs in prop::collection::vec(-3.0f64..3.0, 16)) {
             let surface = Surface::new(logs.clone());

@@ -8,7 +8,7 @@ use crate::table::{Table, counted as number_of, digits};
 use crate::views::GEOMETRIC_MEAN;
 use std::fmt::Write;
 
-/// For each workload its points, effects, sums and advice; then what the points are.
+/// For each workload its points, effects, sums and advice; then a description of the points.
 pub fn tables(report: &Report) -> String {
     let Some(experiment) = &report.experiment else { return String::new() };
     let mut text = String::new();
@@ -103,7 +103,7 @@ pub(crate) fn effect_table(experiment: &Experiment, matrix: &Matrix) -> Table {
     table
 }
 
-/// What was measured against what would be if gains added up.
+/// Measured gains against the sum of the separate gains.
 pub(crate) fn sum_table(experiment: &Experiment, matrix: &Matrix) -> Table {
     let interval = (!counted(experiment)).then_some("95 % interval");
     let columns = ["sum of gains", "predicted %", "measured %", "points"];
@@ -119,7 +119,7 @@ pub(crate) fn sum_table(experiment: &Experiment, matrix: &Matrix) -> Table {
     table
 }
 
-/// What is counted is the same in every run: it has no interval.
+/// Counts are the same in every run: they have no interval.
 fn counted(experiment: &Experiment) -> bool {
     experiment.metric.name == metric::EXECUTED.name
 }
@@ -172,7 +172,7 @@ fn reading(experiment: &Experiment) -> String {
     text + "\n"
 }
 
-/// What the factors and the points are.
+/// Describes the factors and the points.
 fn legend(experiment: &Experiment) -> String {
     let mut text = String::new();
     let or_nothing =

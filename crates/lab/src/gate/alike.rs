@@ -6,8 +6,7 @@ use crate::model::{ArmRecord, Provenance, Report};
 use crate::shard::Shard;
 
 /// What rules a comparison out: another machine, another amount of work, another baseline. A ratio between
-/// two programs is a property of them and of these. Instructions that were counted are the same on every
-/// machine of an architecture.
+/// two programs depends on these. Instruction counts are the same on every machine of an architecture.
 pub(super) fn obstacles(then: &Report, now: &Report, counted: bool) -> Vec<String> {
     let mut found = Vec::new();
     let here = &now.machine;
@@ -37,7 +36,7 @@ pub(super) fn obstacles(then: &Report, now: &Report, counted: bool) -> Vec<Strin
     each_once(found)
 }
 
-/// What differs and may be why something changed, but rules nothing out.
+/// Differences that may explain a change, but do not rule a comparison out.
 pub(super) fn differences(then: &Report, now: &Report) -> Vec<String> {
     let (old, new) = (&then.provenance, &now.provenance);
     let mut found = Vec::new();
@@ -58,7 +57,7 @@ pub(super) fn differences(then: &Report, now: &Report) -> Vec<String> {
     each_once(found)
 }
 
-/// The machines that measured what this share is compared with.
+/// The machines that measured the counterparts of this share.
 fn machines(then: &Report, shard: Option<Shard>) -> Vec<&Machine> {
     let same = then.parts.iter().filter(|part| part.provenance.shard == shard);
     let same: Vec<&Machine> = same.map(|part| &part.machine).collect();
@@ -69,7 +68,7 @@ fn machines(then: &Report, shard: Option<Shard>) -> Vec<&Machine> {
     }
 }
 
-/// A sentence when both are known and differ.
+/// A sentence if both are known and differ.
 fn differs(name: &str, then: &str, now: &str) -> Option<String> {
     let known = !then.is_empty() && !now.is_empty();
     (known && then != now).then(|| format!("{name}: {then} then, {now} now"))

@@ -1,13 +1,12 @@
-//! Whether something became worse since an earlier run: `--against`, for continuous integration.
+//! Whether something became worse since an earlier run: `--against`, for continuous integration. Raw times
+//! are never compared across runs. What is compared is each subject's ratio to another subject that both runs
+//! interleaved with it, round by round; see [`change`](mod@crate::stats). Allod's own subjects are judged; if
+//! none takes part, all but the baseline.
 //!
-//! Nothing is compared by raw time across runs. What is compared is each subject's ratio to another subject
-//! that both runs interleaved with it, round by round; see [`change`](mod@crate::stats). The subjects that are
-//! judged are Allod's own; where none takes part, all but the baseline.
-//!
-//! - A row whose interval reaches no further down than the threshold is **fine**, whatever else it says.
-//! - A row is a **regression** when its verdict is NO-GO and stays below 1 at the confidence that many rows
-//!   call for: of unchanged code at most 5 in 100 gates find one. So is a mean that is NO-GO, and a row that
-//!   the subject can no longer do.
+//! - A row whose interval does not reach below the threshold is **fine**, whatever its verdict.
+//! - A row is a **regression** when its verdict is NO-GO and it stays below 1 at the confidence that the
+//!   number of rows requires: with unchanged code, at most 5 gates in 100 find one. So is a mean that is
+//!   NO-GO, and a row that the subject can no longer do.
 //! - Everything else is **undecided**.
 
 mod alike;
@@ -25,13 +24,13 @@ use crate::stats::Ratio;
 use pair::Pair;
 use serde::{Deserialize, Serialize};
 
-/// What follows from a row, or from all of them.
+/// The conclusion from a row, or from all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// A loss beyond the threshold can be ruled out.
     Fine,
-    /// Neither can be said.
+    /// Neither of the others.
     #[default]
     Undecided,
     /// It became worse.
@@ -45,24 +44,24 @@ pub struct Row {
     pub suite: String,
     /// The row; `geometric-mean` for the mean over a suite's rows.
     pub row: String,
-    /// Whose.
+    /// The subject.
     pub subject: String,
     /// What it is compared with in both runs; for a mean, the baseline.
     pub baseline: String,
-    /// The ratios to that, then and now; no number for what was lost.
+    /// The ratios to that, then and now; NaN if lost.
     #[serde(deserialize_with = "number::two")]
     pub ratios: [f64; 2],
-    /// How many times better than then.
+    /// How many times better it is now.
     #[serde(flatten)]
     pub change: Ratio,
     /// What follows.
     pub finding: Finding,
-    /// Why, where the numbers do not say it.
+    /// Why, if the numbers alone do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// What came of a comparison with an earlier run.
+/// The result of a comparison with an earlier run.
 ///
 /// ```
 /// use allod_lab::gate::{Finding, Gate};
@@ -75,22 +74,22 @@ pub struct Row {
 pub struct Gate {
     /// What was compared with, for people.
     pub against: String,
-    /// The smallest loss that counts.
+    /// The smallest loss that matters.
     pub threshold: f64,
-    /// What follows from all rows: the worst of them; nothing where the runs are not alike.
+    /// The conclusion from all rows: the worst of them; undecided if the runs are not comparable.
     pub finding: Finding,
     /// The rows that both runs have, and the means.
     pub rows: Vec<Row>,
-    /// Why nothing can be decided, whatever the rows say.
+    /// Why nothing can be decided, regardless of the rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<String>,
-    /// What differs, and may be why.
+    /// Differences that may explain a change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
 }
 
 impl Gate {
-    /// Judges a report against an earlier run; `threshold` is the smallest loss that counts.
+    /// Judges a report against an earlier run; `threshold` is the smallest loss that matters.
     pub fn judge(then: &Reference, now: &Report, threshold: f64) -> Self {
         let earlier = &then.report;
         let pairs = now.views.iter().map(|shown| Pair::of(shown, earlier, now));

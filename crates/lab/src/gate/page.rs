@@ -4,7 +4,7 @@ use super::{Finding, Gate, Row};
 use crate::table::{Table, counted, digits};
 use crate::views::GEOMETRIC_MEAN;
 
-/// The rows that are not fine, the means, and what follows.
+/// The rows that are not fine, the means, and the conclusion.
 pub fn page(gate: &Gate) -> String {
     let mut text = format!("Against {}\n", gate.against);
     let shown = |row: &&Row| row.finding != Finding::Fine || row.row == GEOMETRIC_MEAN;

@@ -1,11 +1,11 @@
-//! One suite in both runs: which rows there are, and what follows from each.
+//! One suite in both runs: its rows, and the conclusion from each.
 
 use super::{Finding, Row};
 use crate::model::{Failure, Metric, Report, Shown, metric, pairs, values};
 use crate::stats::{self, FEWEST, Ratio, Verdict};
 use crate::views::GEOMETRIC_MEAN;
 
-/// Subjects that are built from this project; whatever else takes part is what they are measured with.
+/// Subjects built from this project; all others are their yardsticks.
 const OWN: [&str; 5] = ["allod", "full", "typed", "mk", "allod-heap"];
 
 pub(super) fn is_own(subject: &str) -> bool {
@@ -25,8 +25,8 @@ impl<'a> Pair<'a> {
         Self { shown, then: then.suite(&shown.of), now: now.suite(&shown.of) }
     }
 
-    /// Whether a gate looks at the suite: not where its rows vary too much from run to run to have a mean,
-    /// as the quantiles of a latency do.
+    /// Whether a gate judges the suite: not if it has no mean because its rows vary too much from run to
+    /// run, like latency quantiles.
     pub(super) fn is_judged(&self) -> bool {
         self.shown.view.ratios.have_mean() || self.is_exact()
     }
@@ -39,7 +39,7 @@ impl<'a> Pair<'a> {
     }
 
     /// What a subject is compared with in a row: the baseline, unless that is judged itself; then the first
-    /// that is not, and took part in both runs.
+    /// subject that is not judged and took part in both runs.
     fn baseline(&self, workload: &str, of: &Metric) -> Option<&'a str> {
         let Shown { baseline, apart, arms, .. } = self.shown;
         let judged = self.subjects();
@@ -59,8 +59,8 @@ impl<'a> Pair<'a> {
         self.subjects().iter().map(|subject| self.rows(subject).len()).sum()
     }
 
-    /// The rows of a subject, as far as both runs have them: the logarithms of the ratios then and now, or
-    /// why there are none now.
+    /// The rows of a subject that both runs have: the logarithms of the ratios then and now, or why there
+    /// are none now.
     fn rows(&self, subject: &str) -> Vec<Found<'a>> {
         let rows = self.shown.view.rows.iter();
         let found = rows.filter_map(|(name, workload, metric)| {
@@ -130,7 +130,8 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The mean over a subject's rows; nothing when one was lost, for a mean over fewer would flatter it.
+    /// The mean over a subject's rows; `None` if one was lost, because a mean over fewer rows would flatter
+    /// it.
     fn mean(&self, subject: &str, found: &[Found], threshold: f64) -> Option<Row> {
         let both = |f: &Found| Some((f.then.clone(), f.now.clone().ok()?));
         let rows: Vec<(Vec<f64>, Vec<f64>)> = found.iter().map(both).collect::<Option<_>>()?;
@@ -166,13 +167,13 @@ struct Found<'a> {
     now: Result<Vec<f64>, String>,
 }
 
-/// A change of what was counted: there is nothing to be unsure of.
+/// A change in counts: it is certain.
 fn exact(change: Ratio, threshold: f64) -> Ratio {
     let ci95 = [change.ratio; 2];
     Ratio { ci95, verdict: Verdict::of(change.ratio, ci95, threshold), ..change }
 }
 
-/// The finding of what is exact, and of a mean: there are few of them, so that a verdict is enough.
+/// The finding for counts, and for means: there are few of them, so a verdict is enough.
 fn by_verdict(change: &Ratio, threshold: f64) -> Finding {
     match change.verdict {
         Verdict::NoGo => Finding::Regression,
@@ -181,8 +182,8 @@ fn by_verdict(change: &Ratio, threshold: f64) -> Finding {
     }
 }
 
-/// The finding of one row of many. That a loss can be ruled out must hold of each row for itself; that there
-/// is one somewhere is claimed for all rows together, and so every row must be surer.
+/// The finding for one row of many. Ruling out a loss must succeed in each row separately; that there is a
+/// loss in any row is a claim about all rows together, so every row needs a higher confidence.
 pub(super) fn of_row(
     then: &[f64],
     now: &[f64],
@@ -196,7 +197,7 @@ pub(super) fn of_row(
         let why = few.then(|| format!("fewer than {FEWEST} rounds"));
         return (if fine { Finding::Fine } else { Finding::Undecided }, why);
     }
-    // A row misses on the side of losses in half of the cases in which it misses at all.
+    // Only half of the misses are on the side of losses.
     let miss = (0.1 / all.max(1) as f64).min(0.05);
     match stats::change_interval(then, now, miss) {
         Some([_, high]) if high < 1.0 => (Finding::Regression, None),

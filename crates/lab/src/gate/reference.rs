@@ -1,4 +1,4 @@
-//! What a run is to be compared with: a run of the store, a branch, or a file.
+//! What a run is compared with: a run in the store, a branch, or a file.
 
 use crate::model::Report;
 use crate::names::nearest;
@@ -9,27 +9,27 @@ use std::path::Path;
 /// An earlier run.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// What it is, for people.
+    /// Its description, for people.
     pub name: String,
-    /// What it found.
+    /// Its results.
     pub report: Report,
 }
 
-/// What the run is going to measure: a branch's run must have measured the same.
+/// What the run is about to measure: a branch's run must have measured the same.
 #[derive(Clone, Debug, Default)]
 pub struct Sought<'a> {
     /// The suites, all of which it must have.
     pub suites: &'a [&'a str],
-    /// The workload, where there is only one that would do.
+    /// The workload, if only one will do.
     pub workload: Option<String>,
 }
 
 impl Reference {
-    /// Finds what `text` means: a number is a run of the store, what ends in `.json` or is a file is a report,
-    /// anything else a branch or another name of a commit, of which the newest run is meant.
+    /// Finds the run that `text` names: a number is a run in the store, a file or a name that ends in `.json`
+    /// is a report, and anything else is a branch or another name of a commit, whose newest run is meant.
     ///
     /// # Errors
-    /// When there is nothing of that name, with the nearest that there is.
+    /// When there is nothing of that name; suggests the most similar one.
     pub fn find(
         text: &str,
         sought: &Sought,
@@ -55,11 +55,11 @@ fn of_run(store: &Store, run: RunId) -> Result<Reference, String> {
     with_observations(format!("run {run} of {time}{commit}"), report)
 }
 
-/// Only what was observed can be compared; a file of schema 1 has nothing but results.
+/// Only observations can be compared; a file of schema 1 has only results.
 fn with_observations(name: String, report: Report) -> Result<Reference, String> {
     if report.observations.is_empty() || report.views.is_empty() {
         return Err(format!(
-            "{name} has results only: it was made by an older allod, and cannot be compared with"
+            "{name} has results only: an older allod wrote it, and nothing can be compared with it"
         ));
     }
     Ok(Reference { name, report })
@@ -84,7 +84,7 @@ fn of_branch(store: &Store, name: &str, sought: &Sought) -> Result<Reference, St
     let short: String = commit.chars().take(10).collect();
     let what = sought.suites.join(", ");
     let mut words =
-        format!("no run of {what} at {short}, which is {name}, is in {}", store.file().display());
+        format!("there is no run of {what} at {short} ({name}) in {}", store.file().display());
     if let Some(entry) = all.iter().filter(fits).find(at_it) {
         words += &format!("; run {} was made there with files modified", entry.run);
     } else if let Some(entry) =
@@ -103,5 +103,5 @@ fn unknown(name: &str) -> String {
     let known: Vec<&str> = branches.lines().collect();
     let near =
         nearest(name, &known).map_or(String::new(), |near| format!("; did you mean {near}?"));
-    format!("--against {name}: this is neither the number of a run, nor a file, nor a branch{near}")
+    format!("--against {name}: this is not a run's number, a file, or a branch{near}")
 }

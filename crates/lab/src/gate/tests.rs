@@ -125,12 +125,12 @@ fn a_row_that_is_lost_now_is_a_regression() {
     assert_eq!(gate.rows.len(), 2, "no mean over fewer rows");
     let page = page(&gate);
     assert!(page.contains("lost") && page.contains("heap b of allod: crashed."), "{page}");
-    // What has no number in JSON has none afterwards.
+    // NaN stays NaN through JSON.
     let text = serde_json::to_string(&gate).unwrap();
     let back: Gate = serde_json::from_str(&text).unwrap();
     assert!(text.contains(r#""finding":"regression""#) && text.contains("null"), "{text}");
     assert!(back.rows[1].change.ratio.is_nan() && back.rows[0] == gate.rows[0], "{back:?}");
-    // What was lost then already is no news.
+    // A row that was already lost then is not reported.
     let mut lost = then.clone();
     crate::views::tests::fail(&mut lost, "b", "allod", "crashed");
     assert_eq!(finding(&lost, &now), Finding::Fine);

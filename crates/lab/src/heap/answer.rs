@@ -1,4 +1,4 @@
-//! What a workload says of one run, and whether the right allocator served it.
+//! The result of one run of a workload, and whether the right allocator served it.
 
 use super::{GIVEN_BACK, KEPT, NULL, QUANTILE_UNIT, QUANTILES};
 use crate::fields::field;
@@ -19,7 +19,7 @@ pub fn outcome(arm: &Arm, workload: &str, used: &Used) -> Outcome {
 
 fn answer(arm: &Arm, workload: &str, used: &Used) -> Result<Vec<(Metric, f64)>, String> {
     if used.end != End::Exit(0) {
-        // The workload says itself what it found wrong; a crash has no words.
+        // The workload reports errors itself; a crash does not.
         let words = used.stderr.lines().find_map(|l| l.strip_prefix("allod-workload: "));
         return Err(words.map_or_else(|| format!("it {}", used.end.words()), str::to_owned));
     }
@@ -44,7 +44,7 @@ fn answer(arm: &Arm, workload: &str, used: &Used) -> Result<Vec<(Metric, f64)>, 
     }
     if workload == "latency" {
         for name in QUANTILES {
-            // A clock may not resolve it; ratios need a number above 0.
+            // The time may be below the clock's resolution; ratios need a number above 0.
             values.push((Metric::new(name, QUANTILE_UNIT), number(name)?.max(1.0)));
         }
     }

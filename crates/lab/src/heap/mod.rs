@@ -1,8 +1,8 @@
 //! The heap suite: `allod bench heap`.
 //!
 //! Each workload is a run of `allod-workload`, a small C program whose calls to malloc and free go to
-//! whatever library is preloaded. It times only its measured loop, by its own clock, and says which
-//! library served it: a subject that did not is reported as failed.
+//! the preloaded library. It times only its measured loop, by its own clock, and says which library
+//! served it: if that is not the subject, the subject is reported as failed.
 
 pub(crate) mod answer;
 mod tables;
@@ -34,15 +34,15 @@ pub const KEPT_SUITE: &str = "heap-kept";
 pub const INSTRUCTIONS: &str = "heap-instructions";
 /// The suite of how long groups of 20 operations take, by quantile.
 pub const LATENCY: &str = "heap-latency";
-/// The quantiles of that suite, as its rows and the metrics are called.
+/// The quantiles of that suite, as named in its rows and metrics.
 pub const QUANTILES: [&str; 5] = ["p50", "p99", "p99.9", "p99.99", "longest"];
-/// What the quantiles count.
+/// The unit of the quantiles.
 pub const QUANTILE_UNIT: &str = "ns/20 ops";
 /// Memory still held one second after a burst, above the start.
 pub const KEPT: Metric = Metric::new("kept", "KiB");
-/// The share of a burst that went back, from 0 to 1.
+/// The share of a burst that was given back, from 0 to 1.
 pub const GIVEN_BACK: Metric = Metric::new("given-back", "share");
-/// Rows without which the geometric means are given, too: where pages are moved instead of bytes, one
+/// Rows without which the geometric means are also given: where pages are moved instead of bytes, one
 /// row outweighs many.
 pub const EXTREMES: &[&str] = &["realloc-64m"];
 /// The name of the null subject.
@@ -50,7 +50,7 @@ pub const NULL: &str = "null";
 
 /// Rounds of the workload that idles for a second each time.
 const IDLE_ROUNDS: usize = FEWEST;
-/// No workload takes as long as this on an allocator that works.
+/// No workload takes this long on a working allocator.
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// What to measure.
@@ -83,7 +83,8 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
     Ok(report)
 }
 
-/// A workload of the suite for the driver: a part of its full length, on some threads if it uses several.
+/// A workload of the suite for the driver: a part of its full length, on `threads` threads if it uses
+/// several.
 ///
 /// # Errors
 /// When a part of the laboratory is missing.
@@ -102,7 +103,7 @@ pub fn workload(entry: &Entry, scale: f64, threads: usize) -> Result<Workload<'s
     })
 }
 
-/// The null subject: it shows what a workload itself costs.
+/// The null subject, which shows the cost of the workload itself.
 ///
 /// # Errors
 /// When its library is missing.
@@ -147,14 +148,14 @@ struct BuiltIn {
 impl Work for BuiltIn {
     fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
         if turn.counting {
-            // Each instruction is followed by a program that takes a hundred for it.
+            // callgrind takes a hundred instructions for each of the program's.
             let (less, more) = (self.launch(arm, turn, 0.01)?, self.launch(arm, turn, 0.02)?);
             return Ok(per_operation(less, more));
         }
         // The warm-up brings the program and the library into memory; a tenth is enough.
         let mut outcome = self.launch(arm, turn, if turn.warm_up() { 0.1 } else { 1.0 })?;
         if self.entry.threads {
-            // One thread takes the times of the latency, and one disturbs it.
+            // One thread measures the latency, and one disturbs it.
             let threads = if self.entry.name == "latency" { 2 } else { self.threads };
             outcome.values.push((metric::THREADS, threads as f64));
         }

@@ -6,7 +6,7 @@ use crate::stats::{FEWEST, median};
 use crate::suite_table::SuiteTable;
 use crate::table::counted;
 
-/// Time, ratios, net time, peak memory, what was given back, latency, and what was lost.
+/// Time, ratios, net time, peak memory, memory given back, latency, and lost rows.
 pub fn tables(request: &Request, report: &Report) -> String {
     let Request { contest, workloads, .. } = request;
     let table = contest.table(report, SUITE, workloads.iter().map(|w| w.name).collect());
@@ -22,15 +22,15 @@ pub fn tables(request: &Request, report: &Report) -> String {
             table.losses()
         );
     }
-    let mut text = time_and_ratios(&table, "an operation", contest.terms.threshold);
-    text += &format!("Net time: nanoseconds less the null subject's.\n\n{}\n", table.net_time());
+    let mut text = time_and_ratios(&table, "per operation", contest.terms.threshold);
+    text += &format!("Net time: nanoseconds minus the null subject's.\n\n{}\n", table.net_time());
     text += &format!("Peak memory: MiB, largest resident set.\n\n{}\n", table.memory());
     for subject in contest.subjects {
         let shares = values(&report.observations, "burst-idle", &subject.name, &GIVEN_BACK);
         if !shares.is_empty() {
             let share = (100.0 * median(&shares)).round().max(0.0);
             let name = &subject.name;
-            text += &format!("{name} gave {share} % of a burst back in a second of idleness.\n");
+            text += &format!("{name} gave back {share} % of a burst within a second of idling.\n");
         }
     }
     if report.results.iter().any(|r| r.suite == LATENCY) {
@@ -39,7 +39,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
     text + &table.losses()
 }
 
-/// The tables of time per `operation` and of what is faster.
+/// The tables of time per operation and of ratios.
 pub(crate) fn time_and_ratios(table: &SuiteTable, operation: &str, threshold: f64) -> String {
     format!(
         "Time: nanoseconds {operation}, medians of {}; * the best of its row.\n\

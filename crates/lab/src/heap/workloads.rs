@@ -30,7 +30,7 @@ impl Entry {
 
 /// All workloads, in the order of the table.
 pub const WORKLOADS: [Entry; 33] = [
-    single("random-mixed", "400 slots, 16-1040 bytes: a random one is freed and allocated anew"),
+    single("random-mixed", "400 slots, 16-1040 bytes: a random one is freed and allocated again"),
     single("band-mix", "400 slots, 257-2048 bytes (bands B4 to B6 by their widths)"),
     single("slots-20k", "20,000 slots, 16-1040 bytes: more than the caches hold"),
     single("pairs-16", "allocate and free 16 bytes"),
@@ -52,11 +52,11 @@ pub const WORKLOADS: [Entry; 33] = [
     single("aligned", "400 slots, 16-2048 bytes aligned to 32-4096"),
     single("blocks-8k-600k", "64 slots, 8-600 KiB, first and last word touched"),
     single("medium-25k", "80 MB in blocks of 25,000 bytes, then all freed; first word written"),
-    single("medium-25k-whole", "the same, every block written whole"),
+    single("medium-25k-whole", "the same, all of every block written"),
     single("medium-150k", "80 MB in blocks of 150,000 bytes, then all freed; first word written"),
-    single("medium-150k-whole", "the same, every block written whole"),
+    single("medium-150k-whole", "the same, all of every block written"),
     single("medium-400k", "80 MB in blocks of 400,000 bytes, then all freed; first word written"),
-    single("medium-400k-whole", "the same, every block written whole"),
+    single("medium-400k-whole", "the same, all of every block written"),
     single("large", "16 slots, 256 KiB-4 MiB, every page touched"),
     threaded("producer-consumer", "half of the threads only allocate, the others only free"),
     threaded("larson", "servers: blocks wander between threads, threads replace each other"),
@@ -66,18 +66,18 @@ pub const WORKLOADS: [Entry; 33] = [
         "latency",
         "groups of 20 operations timed while another thread fills and frees memory",
     ),
-    single("trace-compiler", "what a C++ compiler asked for: 604,000 calls recorded, always all"),
+    single("trace-compiler", "a C++ compiler: always all of its 604,000 calls"),
     threaded(
         "trace-git",
-        "git as it packs a repository with two threads: 117,000 calls, always all",
+        "git packing a repository with two threads: always all of its 117,000 calls",
     ),
-    single("trace-python", "a Python script on malloc: 452,000 calls recorded, always all"),
+    single("trace-python", "a Python script on malloc: always all of its 452,000 calls"),
 ];
 
 /// Finds workloads by name; all of them for no names.
 ///
 /// # Errors
-/// Names what is unknown, the nearest name, and what there is.
+/// Names the unknown one, the most similar name, and all known ones.
 pub fn workloads(wanted: &[String]) -> Result<Vec<Entry>, String> {
     names::all_known("workload", wanted, &WORKLOADS.map(|w| w.name))?;
     let is_wanted = |w: &&Entry| wanted.is_empty() || wanted.iter().any(|n| n == w.name);

@@ -1,14 +1,14 @@
-//! What a measurement asks of a child: the one case that it is to measure.
+//! The request to a child: the one case that it measures.
 //!
-//! The parent starts its own program again with a variable that names the case. When the child comes to
-//! the suite, it measures that case, prints the result, and ends.
+//! The parent starts its own program again with a variable that names the case. When the child reaches
+//! the suite, it measures that case, prints the result, and exits.
 
 use std::time::Duration;
 
 /// The variable that makes a process a child.
 pub(super) const VARIABLE: &str = "LAB_CASE";
 
-/// How a child begins that has no such case.
+/// The output of a child that has no such case.
 pub(super) const NO_SUBJECT: &str = "there is no subject";
 
 /// One case to be measured: what the variable says.
@@ -17,7 +17,7 @@ pub(super) struct Asked {
     pub(super) suite: String,
     pub(super) workload: String,
     pub(super) subject: String,
-    /// Calls of a sample, when they are known already.
+    /// Calls per sample, if already known.
     pub(super) calls: Option<u32>,
     pub(super) sample: Duration,
     /// Whether instructions are counted.
@@ -46,12 +46,12 @@ impl Asked {
     }
 }
 
-/// What this process was started to measure; nothing when it is no child.
+/// The case that this process was started to measure; `None` if it is not a child.
 pub(super) fn asked() -> Option<Asked> {
     Asked::from_text(&std::env::var(VARIABLE).ok()?)
 }
 
-/// Parts that hold nothing, to find out what beginning and ending one adds to a count.
+/// Empty parts, to measure what beginning and ending one adds to a count.
 pub(super) const EMPTY_PARTS: u32 = 1000;
 
 #[cfg(test)]

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 /// The most calls of one sample.
 const MOST_CALLS: u32 = 1 << 24;
 
-/// Calls until memory is as it will stay: an arena may take two or three to have all it needs in one
-/// chunk. Where they take longer than this, fewer must do.
+/// Calls until memory reaches its steady state: an arena may need two or three until everything fits
+/// into one chunk. If they take longer than this, there are fewer.
 const WARM_UP: u32 = 4;
 const LONG: Duration = Duration::from_millis(500);
 
-/// Operations that make a count, where a call has fewer.
+/// Operations per count, if a call has fewer.
 const ENOUGH: u64 = 20_000;
 
-/// More operations than this take seconds where each instruction is followed by a program.
+/// More operations than this take seconds under callgrind.
 const MANY: u64 = 500_000;
 
 /// A subject of a workload.
@@ -25,31 +25,31 @@ pub(super) struct Case<'a> {
     pub(super) call: Box<dyn FnMut(&mut Timer) -> u64 + 'a>,
 }
 
-/// What one sample brought.
+/// The result of one sample.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sample {
     pub(super) ns_per_operation: f64,
     pub(super) checksum: u64,
     /// Calls that it consists of.
     pub(super) calls: u32,
-    /// How long its groups took, by quantile, where it has groups.
+    /// The quantiles of its groups' times, if it has groups.
     pub(super) quantiles: Option<[u64; 5]>,
 }
 
 /// The shares of groups that take longer than each quantile.
 const ABOVE: [f64; 5] = [0.5, 0.01, 0.001, 0.0001, 0.0];
 
-/// What was counted.
+/// The result of counting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counted {
     pub(super) operations: u64,
-    /// Parts that were counted, each with what it takes to begin and to end one.
+    /// Parts that were counted, each including the cost of beginning and ending it.
     pub(super) parts: u64,
     pub(super) checksum: u64,
 }
 
 impl Case<'_> {
-    /// Warms up and takes a sample of so many calls; of as many as make up `sample` when not given.
+    /// Warms up and takes a sample of this many calls; if not given, as many as fill `sample`.
     pub(super) fn measure(&mut self, calls: Option<u32>, sample: Duration) -> Sample {
         let calls = match calls {
             Some(calls) => {
@@ -62,13 +62,13 @@ impl Case<'_> {
         let mut timer = Timer::default();
         let checksum = self.run(calls, &mut timer);
         let operations = self.operations as f64 * f64::from(calls);
-        // A clock that does not resolve the work must not make it free.
+        // Work below the clock's resolution must not count as free.
         let ns = (timer.spent().as_secs_f64() * 1e9).max(0.1);
         let quantiles = timer.groups().map(|groups| ABOVE.map(|above| groups.quantile(above)));
         Sample { ns_per_operation: ns / operations, checksum, calls, quantiles }
     }
 
-    /// Warms up, and then does what is counted: the same in every process.
+    /// Warms up, then does the counted work: the same in every process.
     pub(super) fn count(&mut self) -> Counted {
         let calls = (ENOUGH / self.operations).clamp(1, 20) as u32;
         self.calls(if self.operations > MANY { 1 } else { WARM_UP });
@@ -78,7 +78,7 @@ impl Case<'_> {
         Counted { operations, parts: timer.parts(), checksum }
     }
 
-    /// The time of so many calls, and the last checksum.
+    /// The time of this many calls, and the last checksum.
     pub(super) fn calls(&mut self, calls: u32) -> (Duration, u64) {
         let mut timer = Timer::default();
         let checksum = self.run(calls, &mut timer);
@@ -89,14 +89,15 @@ impl Case<'_> {
         (0..calls).fold(0, |_, _| (self.call)(timer))
     }
 
-    /// Calls until memory is as it will stay.
+    /// Calls until memory reaches its steady state.
     fn warm_up(&mut self) {
         let begun = Instant::now();
         self.calls(1);
         (1..WARM_UP).take_while(|_| begun.elapsed() < LONG).for_each(|_| _ = self.calls(1));
     }
 
-    /// Calls until a sample's time has passed, at least twice; gives how many calls make a sample.
+    /// Calls until a sample's time has passed, at least twice; returns the number of calls per
+    /// sample.
     fn calibrate(&mut self, sample: Duration) -> u32 {
         self.warm_up();
         let mut spent = Duration::ZERO;
@@ -108,7 +109,7 @@ impl Case<'_> {
             calls += 1;
         }
         let one = (spent.as_secs_f64() / f64::from(calls)).max(1e-9);
-        // Preparation that does not count must not make a sample endless.
+        // Uncounted preparation must not make a sample endless.
         let whole = (begun.elapsed().as_secs_f64() / f64::from(calls)).max(1e-9);
         let wanted = (sample.as_secs_f64() / one).min(20.0 * sample.as_secs_f64() / whole);
         wanted.ceil().clamp(1.0, f64::from(MOST_CALLS)) as u32

@@ -1,11 +1,11 @@
-//! The child's end of a measurement: it measures the case that it was asked for, prints it, and ends.
+//! The child's side of a measurement: it measures the requested case, prints the result, and exits.
 
 use super::asked::{Asked, EMPTY_PARTS, NO_SUBJECT};
 use super::case::{Case, Sample};
 use super::timer::Timer;
 use crate::heap::QUANTILES;
 
-/// Measures the case that is asked for and ends the process.
+/// Measures the requested case and exits.
 pub(super) fn serve(asked: &Asked, cases: &mut [Case]) -> ! {
     if asked.counting && asked.workload.is_empty() {
         let mut timer = Timer::counting();

@@ -2,10 +2,10 @@
 
 use allod_os::valgrind::{code, request};
 
-/// The variable that gives valgrind options, and those with which nothing is counted until it is asked for.
+/// The variable with valgrind's options, and options with which counting is off at first.
 pub(super) const OPTIONS: [&str; 2] = ["VALGRIND_OPTS", "--collect-atstart=no"];
 
-/// Whether [`toggle`] can be heard on this processor.
+/// Whether [`toggle`] works on this processor.
 pub(super) const POSSIBLE: bool = allod_os::valgrind::POSSIBLE;
 
 /// callgrind's request to begin counting, or to end it (`valgrind/callgrind.h`).

@@ -1,11 +1,11 @@
 //! Times of many short pieces of work: exact below 256 ns, above that in steps of less than 1 %.
 //!
-//! A fixed table, as `workload/histogram.h` has it: to count a time takes no memory from whoever is
-//! measured.
+//! A fixed table, like that in `workload/histogram.h`, so counting a time does not allocate from
+//! the measured subject.
 
 use std::time::Duration;
 
-/// Each doubling is cut into `1 << FINE` steps.
+/// Each doubling is divided into `1 << FINE` steps.
 const FINE: u32 = 7;
 const STEPS: usize = 1 << FINE;
 /// 64 bits have fewer than 64 doublings.
@@ -31,8 +31,8 @@ impl Histogram {
         self.longest = self.longest.max(ns);
     }
 
-    /// The time that all but a share of `above` do not exceed, in nanoseconds, within a bucket's width;
-    /// the longest of all for none above.
+    /// The time in nanoseconds that all but the share `above` do not exceed, within a bucket's width;
+    /// the longest of all if `above` is 0.
     pub(super) fn quantile(&self, above: f64) -> u64 {
         let longer = (self.total as f64 * above) as u64;
         let mut seen = 0;
@@ -55,7 +55,7 @@ fn bucket_of(ns: u64) -> usize {
     shift as usize * STEPS + (ns >> shift) as usize
 }
 
-/// The middle of the times that a bucket stands for.
+/// The middle of a bucket's times.
 fn value_of(bucket: usize) -> u64 {
     if bucket < 2 * STEPS {
         return bucket as u64;

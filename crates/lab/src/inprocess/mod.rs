@@ -1,16 +1,16 @@
 //! Subjects that are functions.
 //!
-//! Regions and frames are compared with other libraries, not with other mallocs, so that a subject is
-//! a closure rather than a preloaded library. Everything else is as for processes, since each sample
-//! *is* one: [`Bench::run`] starts the same program again, and that child measures one subject once. So a
-//! crash loses a row and not the run, and intervals include what differs from process to process.
+//! Regions and frames are compared with other libraries, not with other mallocs, so a subject is a
+//! closure rather than a preloaded library. Everything else is as for processes, since each sample *is*
+//! one: [`Bench::run`] starts the same program again, and that child measures one subject once. So a
+//! crash costs a row, not the run, and intervals include the variation between processes.
 //!
 //! ```standalone_crate
 //! use allod_lab::inprocess::Bench;
 //! use allod_lab::driver::Rule;
 //!
 //! let mut bench = Bench::new("frame");
-//! // 1000 operations a call; the checksum proves that both subjects did the same work.
+//! // 1000 operations per call; the checksum proves that both subjects did the same work.
 //! bench.add("sum", "loop", 1000, || (0..1000u64).map(std::hint::black_box).sum());
 //! bench.add("sum", "formula", 1000, || std::hint::black_box(1000u64) * 999 / 2);
 //! // Only what runs inside `timer.time` counts here; the rest is preparation.
@@ -55,19 +55,20 @@ pub struct Bench<'a> {
     cases: Vec<Case<'a>>,
     /// Workloads that use several threads, and how many.
     threaded: Vec<(String, usize)>,
-    /// Rows without which the mean is given, too.
+    /// Rows without which the mean is also given.
     extremes: &'static [&'static str],
     terms: Terms,
     sample: Duration,
     baseline: Option<String>,
     arguments: Vec<OsString>,
-    /// What this process is to measure, when it is a child.
+    /// What this process measures, if it is a child.
     asked: Option<Asked>,
 }
 
-/// The suite that this process was started to measure one case of; nothing when it is no such child.
+/// The suite of the case that this process was started to measure; `None` if it is not a child.
 ///
-/// A child does all that its program does before [`Bench::run`]. A program with much to do there asks.
+/// A child does all that its program does before [`Bench::run`]. A program with much to do there asks
+/// this first.
 pub fn child_of() -> Option<String> {
     asked::asked().map(|asked| asked.suite)
 }
@@ -104,7 +105,7 @@ impl<'a> Bench<'a> {
         self.add_timed(workload, subject, operations, move |timer| timer.time(&mut call));
     }
 
-    /// Adds a subject that prepares or tidies up outside the measured part: only what it runs inside
+    /// Adds a subject that prepares or cleans up outside the measured part: only what it runs inside
     /// [`Timer::time`] counts. Reading the clock costs some 20 ns each time, so a measured part
     /// should take a microsecond or more.
     pub fn add_timed(
@@ -122,19 +123,20 @@ impl<'a> Bench<'a> {
         });
     }
 
-    /// Says that a workload uses so many threads: its processes may use every processor.
+    /// Declares that a workload uses this many threads: its processes may use every processor.
     pub fn uses_threads(&mut self, workload: &str, threads: usize) {
         self.threaded.push((workload.into(), threads));
     }
 
-    /// The geometric mean is given without these rows, too.
+    /// The geometric mean is also given without these rows.
     pub fn extremes(mut self, rows: &'static [&'static str]) -> Self {
         self.extremes = rows;
         self
     }
 
-    /// What is asked of the measurement. Where instructions are counted, they are those of the parts that
-    /// are timed otherwise, and workloads of several threads are left out: how much they do depends on time.
+    /// The terms of the measurement. If instructions are counted, they are those of the parts that are
+    /// otherwise timed, and multi-threaded workloads are left out: the amount of their work depends on
+    /// timing.
     pub fn terms(mut self, terms: Terms) -> Self {
         self.terms = terms;
         self
@@ -158,8 +160,8 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// The arguments with which this program comes to the suite when it is started again; those of
-    /// this process unless others are given.
+    /// The arguments with which this program reaches the suite when it is started again; by
+    /// default, those of this process.
     pub fn started_with(mut self, arguments: &[&str]) -> Self {
         self.arguments = arguments.iter().map(OsString::from).collect();
         self
@@ -186,8 +188,8 @@ impl<'a> Bench<'a> {
         Ok(self)
     }
 
-    /// Whether a workload's subjects are needed: a child measures one workload, and a suite that
-    /// prepares much for another need not.
+    /// Whether a workload's subjects are needed: a child measures one workload, and need not
+    /// prepare others.
     ///
     /// ```
     /// let bench = allod_lab::inprocess::Bench::new("sums");
@@ -207,8 +209,8 @@ impl<'a> Bench<'a> {
         distinct(self.cases.iter().map(|c| &c.subject))
     }
 
-    /// Calls every subject once, in this process, and gives a sentence for each whose checksum differs
-    /// from its workload's first one.
+    /// Calls every subject once, in this process, and returns a sentence for each whose checksum
+    /// differs from that of its workload's first subject.
     ///
     /// ```
     /// let mut bench = allod_lab::inprocess::Bench::new("sums");
@@ -236,7 +238,7 @@ impl<'a> Bench<'a> {
         wrong
     }
 
-    /// Measures everything and reports it in `ns/op`; `progress` is told of each step.
+    /// Measures everything and reports it in `ns/op`; `progress` is called for each step.
     ///
     /// Workloads run one after another; within a workload the subjects are interleaved. Does not return
     /// in a child that is to measure a case of this suite; in a child of another suite the report is
@@ -313,7 +315,8 @@ impl<'a> Bench<'a> {
         Ok(Workload { arms, ..self.row(name, name, None)?.workload() })
     }
 
-    /// One row, called `name` in reports, for arms that are programs; of one subject where it is named.
+    /// One row, called `name` in reports, for arms that are programs; only for one subject if that is
+    /// named.
     ///
     /// # Errors
     /// Names an unknown workload or subject, and the nearest one.
@@ -348,7 +351,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The name of a suite's counted instructions.
+/// The name of the suite of counted instructions.
 pub fn instructions_suite(suite: &str) -> String {
     format!("{suite}-instructions")
 }

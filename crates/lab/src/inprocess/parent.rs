@@ -1,4 +1,4 @@
-//! The parent's end of a measurement: it starts a child for each sample of a row, and reads what it prints.
+//! The parent's side of a measurement: it starts a child for each sample of a row, and reads its output.
 
 use super::asked::{Asked, EMPTY_PARTS, VARIABLE};
 use super::case::Sample;
@@ -34,7 +34,7 @@ impl Row {
 /// A row whose samples are children.
 struct InProcess {
     row: Row,
-    /// Calls of a sample, by arm, as the warm-up found them.
+    /// Calls per sample, by arm, found in the warm-up.
     calls: RefCell<HashMap<String, u32>>,
     /// Instructions that a part adds to a count by itself, by program.
     of_part: RefCell<HashMap<Option<PathBuf>, f64>>,
@@ -71,7 +71,7 @@ impl Work for InProcess {
 }
 
 impl InProcess {
-    /// Whose case an arm's is.
+    /// The subject of an arm's case.
     fn subject<'a>(&'a self, arm: &'a Arm) -> &'a str {
         self.row.subject.as_ref().unwrap_or(&arm.name)
     }
@@ -101,8 +101,8 @@ impl InProcess {
         launch.run()
     }
 
-    /// Instructions per operation: those of the parts that count, less what it takes to begin and to
-    /// end them.
+    /// Instructions per operation: those of the counted parts, minus the cost of beginning and
+    /// ending them.
     fn count(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
         if !collect::POSSIBLE {
             return Ok(Outcome::failed("parts of a process cannot be counted on this processor"));
@@ -118,12 +118,12 @@ impl InProcess {
         let of_part = self.of_part(arm, turn)?;
         let all = used.executed.ok_or("callgrind told no count")? as f64;
         let each = (all - of_part * parts) / operations;
-        // What the optimiser left nothing of must still have a ratio.
+        // Work that was optimised away must still have a ratio.
         let value = (metric::EXECUTED_PER_OPERATION, each.max(1e-6));
         Ok(Outcome { values: vec![value], checksum: Some(checksum), ..Outcome::default() })
     }
 
-    /// What a part adds to the count by itself in the program of an arm.
+    /// What beginning and ending a part adds to the count, in an arm's program.
     fn of_part(&self, arm: &Arm, turn: &Turn) -> Result<f64, String> {
         if let Some(known) = self.of_part.borrow().get(&arm.program) {
             return Ok(*known);
@@ -138,7 +138,7 @@ impl InProcess {
 /// Calls that a sample consists of.
 const CALLS: Metric = Metric::new("calls", "count");
 
-/// Whether the child came to its end.
+/// Whether the child finished.
 fn ended(used: &Used) -> Result<(), String> {
     if used.end == End::Exit(0) {
         return Ok(());

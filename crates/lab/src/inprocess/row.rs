@@ -9,8 +9,8 @@ use std::time::Duration;
 /// How long a program may take to say that it has no such row.
 const ANSWER: Duration = Duration::from_secs(20);
 
-/// One row of a suite. Each arm does it by the program that it has, this one where it has none: so builds of
-/// several commits can be measured against each other.
+/// One row of a suite. Each arm runs it in its own program, or in this one if it has none, so builds of
+/// several commits can be compared.
 ///
 /// ```standalone_crate
 /// let mut bench = allod_lab::inprocess::Bench::new("sums");
@@ -25,26 +25,25 @@ const ANSWER: Duration = Duration::from_secs(20);
 pub struct Row {
     /// Its name in reports.
     pub name: String,
-    /// The subject; none where each arm is called like its own.
+    /// The subject; if none, each arm's name is its subject.
     pub subject: Option<String>,
     /// Threads that it uses.
     pub threads: usize,
     pub(super) suite: String,
     pub(super) workload: String,
-    /// This program, and how it comes to the suite.
+    /// This program, and how it reaches the suite.
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
     pub(super) sample: Duration,
 }
 
 impl Row {
-    /// The arguments with which a program comes to the suite.
+    /// The arguments with which a program reaches the suite.
     pub fn started_with(self, arguments: &[&str]) -> Self {
         Self { arguments: arguments.iter().map(OsString::from).collect(), ..self }
     }
 
-    /// Makes sure that a program measures a single row when it is asked to. One that does not know how would begin
-    /// to measure everything.
+    /// Checks that a program can measure a single row. One that cannot would begin to measure everything.
     ///
     /// # Errors
     /// When it does something else, or cannot be started.

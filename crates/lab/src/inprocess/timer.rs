@@ -1,4 +1,4 @@
-//! What a function runs the parts in that count.
+//! The timer of the parts of a function that count.
 
 use super::collect;
 use super::histogram::Histogram;
@@ -15,18 +15,18 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub struct Timer {
     spent: Duration,
-    /// What was spent when the last group ended.
+    /// The time spent when the last group ended.
     grouped: Duration,
-    /// The times of the groups, where there are any.
+    /// The times of the groups, if there are any.
     groups: Option<Histogram>,
-    /// Whether callgrind counts instructions, so that times mean nothing.
+    /// Whether callgrind counts instructions, which makes times meaningless.
     counting: bool,
-    /// How many parts were counted.
+    /// The number of counted parts.
     parts: u64,
 }
 
 impl Timer {
-    /// One for a process whose instructions are counted.
+    /// A timer for a process whose instructions are counted.
     pub(super) fn counting() -> Self {
         Self { counting: true, ..Self::default() }
     }
@@ -39,7 +39,7 @@ impl Timer {
         result
     }
 
-    // Both are calls, so that what they add to a count is the same wherever they are called.
+    // Both are calls, so they add the same to a count wherever they are called.
     #[inline(never)]
     fn begin(&self) -> Option<Instant> {
         match self.counting {
@@ -62,13 +62,13 @@ impl Timer {
         }
     }
 
-    /// Adds time that was measured otherwise, as by several threads.
+    /// Adds time that was measured elsewhere, for example by several threads.
     pub fn add(&mut self, time: Duration) {
         self.spent += time;
     }
 
-    /// Ends a group of operations: what was added since the last one is one entry among those whose
-    /// quantiles are reported, for workloads that ask how long one waits at worst.
+    /// Ends a group of operations: the time since the last group is one entry of the reported
+    /// quantiles, for workloads that measure latency.
     ///
     /// ```
     /// let mut bench = allod_lab::inprocess::Bench::new("waits");

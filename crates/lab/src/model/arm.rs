@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What is measured and compared: an allocator, a setting, a build, a commit, or any of them together.
+/// What is measured and compared: an allocator, a setting, a build, a commit, or a combination.
 ///
-/// A workload says what is done; an arm says by what. Everything that an arm leaves open is the
-/// workload's.
+/// A workload says what is done; an arm says with what. The workload decides what the arm
+/// leaves open.
 ///
 /// ```
 /// use allod_lab::model::Arm;
@@ -22,11 +22,11 @@ pub struct Arm {
     pub name: String,
     /// What it is and where it came from, for people.
     pub origin: String,
-    /// The executable, in place of the workload's.
+    /// The executable, instead of the workload's.
     pub program: Option<PathBuf>,
     /// Arguments, after the workload's.
     pub arguments: Vec<OsString>,
-    /// Variables, beside the few that pass from outside.
+    /// Variables, beside the few that are passed on.
     pub environment: Vec<(OsString, OsString)>,
     /// The library to preload; none for the program's own malloc.
     pub preload: Option<PathBuf>,

@@ -1,14 +1,14 @@
-//! Making one report of the shards of a run.
+//! Making one report from the shards of a run.
 
 use super::{Part, Report, Shown};
 
 impl Report {
-    /// One report of the shards of one run: all observations, and results made of all of them, so that a
-    /// geometric mean is one over the workloads of all shards. Each comparison stays within the shard, and so
+    /// One report from the shards of one run: all observations, and results computed from all of them, so a
+    /// geometric mean covers the workloads of all shards. Each comparison stays within the shard, and so
     /// within the machine, that measured its workload.
     ///
     /// # Errors
-    /// When a workload was measured by two of them, or they are of different experiments.
+    /// When two of them measured the same workload, or they belong to different experiments.
     pub fn join(mut shards: Vec<Self>) -> Result<Self, String> {
         shards.sort_by_key(|report| report.provenance.shard);
         apart(&shards)?;
@@ -18,11 +18,11 @@ impl Report {
         };
         let parts: Vec<Part> = shards.iter().map(whole).collect();
         if !shards.windows(2).all(|two| of_one_design(&two[0], &two[1])) {
-            return Err("the shards are of different experiments".into());
+            return Err("the shares belong to different experiments".into());
         }
         let views = join_views(&shards);
         let mut all = shards.into_iter();
-        let mut joined = all.next().ok_or("there are no shards to join")?;
+        let mut joined = all.next().ok_or("there are no shares to join")?;
         joined.provenance.shard = None;
         all.for_each(|shard| joined.absorb(shard));
         let mut arms = Vec::new();
@@ -30,7 +30,7 @@ impl Report {
         joined.provenance.arms = arms;
         (joined.parts, joined.views) = (parts, views);
         joined.renew();
-        // Each share was held against an earlier run by itself.
+        // Each share was compared with an earlier run separately.
         joined.gate = None;
         if let Some(experiment) = joined.experiment.take() {
             joined.experiment = Some(experiment.renewed(&joined));
@@ -39,7 +39,7 @@ impl Report {
     }
 }
 
-/// Refuses shards that have a workload in common: their observations could not be told apart.
+/// Refuses shards with a common workload: their observations could not be distinguished.
 fn apart(shards: &[Report]) -> Result<(), String> {
     for (i, shard) in shards.iter().enumerate() {
         for other in &shards[..i] {
@@ -50,7 +50,7 @@ fn apart(shards: &[Report]) -> Result<(), String> {
             let mut seen = ("", "");
             for o in &shard.observations {
                 if seen != (&o.suite, &o.workload) && has(o) {
-                    return Err(format!("two shards have measured {} of {}", o.workload, o.suite));
+                    return Err(format!("two shares measured {} of {}", o.workload, o.suite));
                 }
                 seen = (&o.suite, &o.workload);
             }
@@ -59,8 +59,8 @@ fn apart(shards: &[Report]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether two shards vary the same, if they vary anything. Where a point came from may differ: on each machine
-/// builds are elsewhere.
+/// Whether two shards vary the same factors, if any. The origins of points may differ: each machine has its
+/// own builds.
 fn of_one_design(one: &Report, other: &Report) -> bool {
     let design = |report: &Report| {
         let e = report.experiment.clone()?;
@@ -71,8 +71,7 @@ fn of_one_design(one: &Report, other: &Report) -> bool {
     points(one) == points(other)
 }
 
-/// The views of all shards: those of one suite become one, with the rows in the order that they had before
-/// they were shared out in turn.
+/// The views of all shards: those of one suite become one, with the rows in their original order.
 fn join_views(shards: &[Report]) -> Vec<Shown> {
     let mut joined: Vec<Shown> = Vec::new();
     for shown in shards.iter().flat_map(|shard| &shard.views) {
@@ -95,7 +94,7 @@ fn join_views(shards: &[Report]) -> Vec<Shown> {
     joined
 }
 
-/// Adds what is not there yet.
+/// Adds entries that are not there yet.
 fn union<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for one in more {
         if !all.contains(&one) {
@@ -179,9 +178,9 @@ mod tests {
         let mut other = shard_of_matrix(2);
         other.experiment.as_mut().unwrap().factors[0].on = "X=2".into();
         let why = Report::join(vec![shard_of_matrix(1), other]).unwrap_err();
-        assert_eq!(why, "the shards are of different experiments");
+        assert_eq!(why, "the shares belong to different experiments");
         let why = Report::join(vec![shard_of_matrix(1), shard(2, 2)]).unwrap_err();
-        assert_eq!(why, "the shards are of different experiments");
+        assert_eq!(why, "the shares belong to different experiments");
     }
 
     #[test]
@@ -189,6 +188,6 @@ mod tests {
         let mut twice = shard(2, 2);
         twice.observations.extend(shard(1, 2).observations);
         let why = Report::join(vec![shard(1, 2), twice]).unwrap_err();
-        assert_eq!(why, "two shards have measured a of heap");
+        assert_eq!(why, "two shares measured a of heap");
     }
 }

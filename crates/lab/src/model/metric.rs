@@ -1,11 +1,11 @@
-//! What can be measured of a run.
+//! The metrics of a run.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// A quantity and its unit. Less is better, in all of them.
+/// A quantity and its unit. Less is always better.
 ///
-/// A metric is a column beside workload and arm; it is never part of their names.
+/// A metric is a column of its own, never part of a workload's or an arm's name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Metric {
     /// Its name, such as `peak`.
@@ -16,7 +16,7 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// A metric of a workload's own.
+    /// A metric that a workload defines.
     pub const fn new(name: &'static str, unit: &'static str) -> Self {
         Self { name: Cow::Borrowed(name), unit: Cow::Borrowed(unit) }
     }
@@ -48,7 +48,7 @@ pub const MAJOR_FAULTS: Metric = Metric::new("major-faults", "count");
 pub const VOLUNTARY_SWITCHES: Metric = Metric::new("voluntary-switches", "count");
 /// Context switches because another took its processor.
 pub const INVOLUNTARY_SWITCHES: Metric = Metric::new("involuntary-switches", "count");
-/// Operations that the workload did.
+/// Operations that the workload performed.
 pub const OPERATIONS: Metric = Metric::new("operations", "count");
 /// Threads of the workload, where it uses several.
 pub const THREADS: Metric = Metric::new("threads", "count");

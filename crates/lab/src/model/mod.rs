@@ -1,5 +1,5 @@
-//! The laboratory's terms: what is measured ([`Arm`]), what is done ([`Workload`]), what was seen
-//! ([`Observation`]), and what is told of it ([`Report`]).
+//! The laboratory's terms: what is measured ([`Arm`]), what it does ([`Workload`]), the raw
+//! values ([`Observation`]), and the results ([`Report`]).
 
 mod arm;
 mod join;

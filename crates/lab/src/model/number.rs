@@ -1,4 +1,4 @@
-//! Numbers in JSON, which has none that are not finite: they are written as null, and read as no number.
+//! Numbers in JSON, which has only finite ones: others are written as null, and read as NaN.
 
 use serde::{Deserialize, Deserializer};
 

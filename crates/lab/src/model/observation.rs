@@ -1,4 +1,4 @@
-//! What was seen, raw and in long form: one value per line.
+//! Raw values in long form: one value per line.
 
 use super::Metric;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Observation {
     pub disturbed: bool,
 }
 
-/// The values that count of a metric, one per round, in the order of the rounds.
+/// The values of a metric that count, one per round, in order.
 pub fn values(all: &[Observation], workload: &str, arm: &str, metric: &Metric) -> Vec<f64> {
     let wanted = |o: &&Observation| {
         o.counts && o.metric == *metric && o.arm == arm && o.workload == workload
@@ -38,7 +38,7 @@ pub fn values(all: &[Observation], workload: &str, arm: &str, metric: &Metric) -
 
 /// The values that count of two arms in the rounds that both have.
 ///
-/// An arm may lack rounds that another has, as when the measurement was stopped within one.
+/// An arm may lack rounds that another has, for example after a stop in the middle of a round.
 pub fn pairs(
     all: &[Observation],
     workload: &str,

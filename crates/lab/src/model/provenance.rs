@@ -9,10 +9,10 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How and when something was measured. What an older report does not say is empty.
+/// How and when something was measured. Fields that an older report does not have are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The run's own name, drawn at random, by which it is known wherever it goes.
+    /// The run's random name, which identifies it everywhere.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The version of the laboratory.
@@ -21,11 +21,11 @@ pub struct Provenance {
     pub command: Vec<String>,
     /// When the report was made, in seconds since 1970.
     pub unix_time: u64,
-    /// What the order of the arms was drawn from: `--seed` draws the same order again.
+    /// The seed of the order of the arms, for `--seed`.
     pub seed: u64,
     /// Rounds in which the machine did not run equally fast for all arms.
     pub disturbed_rounds: usize,
-    /// Those of them that were repeated, and so do not count.
+    /// Those of them that were repeated and do not count.
     pub repeated_rounds: usize,
     /// Whether it was stopped before there were enough rounds.
     pub stopped: bool,
@@ -35,16 +35,17 @@ pub struct Provenance {
     /// The git work tree that the command was started in.
     #[serde(default)]
     pub tree: Tree,
-    /// The compilers that built the laboratory, and with it what it measures of its own.
+    /// The compilers that built the laboratory, including the subjects built with it.
     #[serde(default)]
     pub compiler: String,
-    /// How they were told to.
+    /// Their flags.
     #[serde(default)]
     pub flags: String,
-    /// What the amount of work depends on, by name: runs that differ here did not do the same.
+    /// Everything that the amount of work depends on, by name: runs that differ here did
+    /// different work.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// Which share of the workloads was measured, where not all were.
+    /// Which share of the workloads was measured, if not all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
     /// What each arm was.
@@ -70,7 +71,7 @@ impl Provenance {
     }
 }
 
-/// What an arm was, as far as it can be written down.
+/// A description of an arm.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArmRecord {
     /// The name in tables and files.
@@ -78,10 +79,10 @@ pub struct ArmRecord {
     /// What it is and where it came from, with its version where that is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub origin: String,
-    /// The commit it was built from, where each arm has its own.
+    /// The commit it was built from, if each arm has its own.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub commit: String,
-    /// The executable, where it is not the workload's.
+    /// The executable, if it is not the workload's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub program: String,
     /// Its own arguments.
@@ -99,7 +100,7 @@ pub struct ArmRecord {
 }
 
 impl ArmRecord {
-    /// What there is to be said of an arm.
+    /// Describes an arm.
     pub fn of(arm: &Arm) -> Self {
         let path = |path: &Option<std::path::PathBuf>| {
             path.as_ref().map_or_else(String::new, |path| path.display().to_string())
@@ -154,7 +155,7 @@ mod tests {
         };
         let record = ArmRecord::of(&arm);
         std::fs::remove_file(&file).unwrap();
-        // As published with the function.
+        // A test vector published with the function.
         assert_eq!(record.fingerprint, "85944171f73967e8");
         assert_eq!(record.environment, ["A=1"]);
         assert_eq!(ArmRecord::of(&Arm::new("plain")).fingerprint, "");

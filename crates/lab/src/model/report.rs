@@ -1,7 +1,7 @@
 //! The form in which results leave the laboratory: `schema` 2 of `--json`.
 //!
-//! `results` and `comparisons` are those of schema 1, where each metric that was compared has a suite of
-//! its own name; schema 2 adds the raw observations, where it is a column, and where they came from.
+//! `results` and `comparisons` are those of schema 1, where each compared metric has a suite of its own;
+//! schema 2 adds the raw observations, where the metric is a column, and their provenance.
 
 use super::{Observation, Provenance, Requirement, Series, Shown, number};
 use crate::driver::Seen;
@@ -12,7 +12,7 @@ use crate::stats::{Ratio, Summary, Verdict};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Everything one run of the laboratory found.
+/// The results of one run of the laboratory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The version of this form: 2.
@@ -26,29 +26,29 @@ pub struct Report {
     pub results: Vec<ResultRow>,
     /// One entry for each subject against the baseline.
     pub comparisons: Vec<Comparison>,
-    /// What an experiment found; left out where none was made.
+    /// The results of an experiment; omitted if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<Experiment>,
-    /// What was required of the suites; left out where nothing was.
+    /// The requirements on the suites; omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required: Vec<Requirement>,
-    /// What came of the comparison with an earlier run; left out where none was asked for.
+    /// The result of the comparison with an earlier run; omitted if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
-    /// What did not run, and why; left out when everything ran.
+    /// What failed, and why; omitted if everything ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
-    /// How results and comparisons were made of the observations; schema 1 did not say.
+    /// How results and comparisons were computed from the observations; schema 1 did not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub views: Vec<Shown>,
-    /// Where each share was measured, when the workloads were shared out among several runs; `machine` and
+    /// Where each share was measured, if the workloads were divided among several runs; `machine` and
     /// `provenance` are then those of the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// What changed while workloads ran; left out where nothing was watched.
+    /// Quantities over time; omitted if nothing was sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
-    /// Every value that was seen; schema 1 had none.
+    /// Every single value; schema 1 had none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
 }
@@ -76,7 +76,8 @@ pub struct ResultRow {
     /// Rounds, median, mean, standard deviation and the median's 95 % interval.
     #[serde(flatten)]
     pub summary: Summary,
-    /// Median over the runs of the process's largest resident set, in KiB; none within one process.
+    /// Median over the rounds of the process's largest resident set, in KiB; none for subjects within
+    /// one process.
     pub peak_rss_kib: Option<u64>,
 }
 
@@ -130,7 +131,8 @@ impl Comparison {
 }
 
 impl Report {
-    /// A report of what was seen on this machine, without results: [`views`](crate::views) make them.
+    /// A report with the raw values from this machine, without results: [`views`](crate::views) make
+    /// them.
     pub fn of(seen: Seen, seed: u64) -> Self {
         Self {
             schema: 2,
@@ -188,20 +190,20 @@ impl Report {
         own.settings.extend(other.settings);
     }
 
-    /// The rounds behind the result that has most of them.
+    /// The largest number of rounds behind a result.
     pub fn rounds(&self) -> usize {
         self.results.iter().map(|r| r.summary.runs).max().unwrap_or(0)
     }
 
-    /// Reads a file that `--json` wrote, of this version or an older one.
+    /// Reads a file written by `--json`, of this version or an older one.
     ///
     /// # Errors
-    /// When it cannot be read, or is none.
+    /// When it cannot be read, or is not a report.
     pub fn read(file: &Path) -> Result<Self, String> {
         let name = file.display();
         let text = std::fs::read_to_string(file).map_err(|e| format!("{name}: {e}"))?;
-        let none = |e| format!("{name} is not a report that --json wrote: {e}");
-        // What a newer schema has may not fit into this one's fields.
+        let none = |e| format!("{name} is not a report written by --json: {e}");
+        // A newer schema may not fit into this one's fields.
         match serde_json::from_str::<Version>(&text).map_err(none)?.schema {
             1..=2 => serde_json::from_str(&text).map_err(none),
             newer => Err(format!("{name} has schema {newer}; this version of allod reads up to 2")),

@@ -1,14 +1,14 @@
-//! What is required of a suite.
+//! Requirements on a suite.
 
 use crate::stats::Ratio;
 use serde::{Deserialize, Serialize};
 
-/// A requirement, and what came of it: something is to be `wanted` times faster than something else.
+/// A requirement and its result: something must be `wanted` times faster than something else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// The suite whose rows it is about.
+    /// The suite of its rows.
     pub suite: String,
-    /// What is to be faster than what.
+    /// What must be faster than what.
     pub name: String,
     /// How many times faster, at least.
     pub wanted: f64,

@@ -1,11 +1,11 @@
-//! A quantity along a run.
+//! A quantity over the course of a run.
 
 use super::Metric;
 use serde::{Deserialize, Serialize};
 
 /// How a metric changed while a workload ran, such as memory over time.
 ///
-/// It comes from a run of its own, whose time does not count: whoever samples disturbs.
+/// It comes from a separate run, whose time does not count, because sampling disturbs it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// The group of workloads, such as `replay`.
@@ -17,8 +17,8 @@ pub struct Series {
     /// What was measured, and its unit.
     #[serde(flatten)]
     pub metric: Metric,
-    /// What the points lie along, such as `calls`.
+    /// The unit of progress, such as `calls`.
     pub along: String,
-    /// How far the run was, and the value there.
+    /// Progress, and the value there.
     pub points: Vec<[f64; 2]>,
 }

@@ -1,9 +1,9 @@
-//! Which results there are of observations, and against whom.
+//! Which results are computed from observations, and compared with whom.
 
 use super::Metric;
 use serde::{Deserialize, Serialize};
 
-/// What a view says beside the rows themselves.
+/// Which comparisons a view has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ratios {
@@ -15,8 +15,7 @@ pub enum Ratios {
     Mean,
     /// Every row against the baseline, and their geometric mean.
     RowsAndMean,
-    /// The same, and the mean without these rows: those whose ratios are so far out that they would
-    /// speak for all others.
+    /// The same, and the mean without these rows, whose extreme ratios would dominate the mean.
     RowsAndMeans(Vec<String>),
 }
 
@@ -34,16 +33,16 @@ pub struct View {
     pub suite: String,
     /// The rows: name, workload, and metric.
     pub rows: Vec<(String, String, Metric)>,
-    /// Whether there are results, or comparisons only.
+    /// Whether there are results, or only comparisons.
     pub results: bool,
     /// Which comparisons there are.
     pub ratios: Ratios,
 }
 
-/// A view, and whose results it showed against whom.
+/// A view, with its arms and its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
-    /// The suite of the observations; that of the view names its results.
+    /// The suite of the observations; the view's own suite names its results.
     pub of: String,
     /// The rows and their metrics.
     #[serde(flatten)]
@@ -55,6 +54,6 @@ pub struct Shown {
     /// An arm that is compared with nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<String>,
-    /// The smallest difference that counts.
+    /// The smallest difference that matters.
     pub threshold: f64,
 }

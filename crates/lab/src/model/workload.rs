@@ -2,27 +2,27 @@
 
 use super::{Arm, Metric};
 
-/// What every arm is asked to do.
+/// The work that every arm does.
 pub struct Workload<'a> {
     /// Its name.
     pub name: String,
-    /// Whether its process stays on one processor: not where it uses several threads.
+    /// Whether its process stays on one processor: not if it uses several threads.
     pub pinned: bool,
-    /// The names of the arms that can do it; all of them when this is empty.
+    /// The names of the arms that can do it; if empty, all of them.
     pub arms: Vec<String>,
-    /// The most rounds of it, where one is long.
+    /// The most rounds of it, if one takes long.
     pub most_rounds: Option<usize>,
     /// What happens when an arm's turn has come.
     pub work: Box<dyn Work + 'a>,
 }
 
-/// What happens when an arm's turn has come: usually a process is started.
+/// What an arm does in its turn: usually, a process is started.
 pub trait Work {
     /// Runs the workload once on an arm.
     ///
     /// # Errors
-    /// When the laboratory itself is broken, as when a part of it is missing: the measurement ends. What the
-    /// arm does wrong is [`Outcome::failure`].
+    /// When the laboratory itself is broken, for example a part of it is missing: the measurement ends. An
+    /// error of the arm is an [`Outcome::failure`].
     fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String>;
 }
 
@@ -33,7 +33,7 @@ pub struct Turn {
     pub round: usize,
     /// The place within the round, from 0.
     pub position: usize,
-    /// Bytes by which the environment is to be longer.
+    /// Bytes of padding in the environment.
     pub padding: usize,
     /// The processor to stay on.
     pub processor: Option<usize>,
@@ -42,24 +42,24 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Whether this round only brings programs and libraries into memory.
+    /// Whether this round is the warm-up, which brings programs and libraries into memory.
     pub fn warm_up(&self) -> bool {
         self.round == 0
     }
 }
 
-/// What one turn brought.
+/// The result of one turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// The metrics and their values.
     pub values: Vec<(Metric, f64)>,
     /// What the calibration loop took before and after, in nanoseconds; empty where there is none.
     pub loops_ns: Vec<f64>,
-    /// A number made of what the arm computed: all arms of a workload must agree.
+    /// A checksum of what the arm computed: all arms of a workload must agree.
     pub checksum: Option<u64>,
-    /// Why there is nothing to compare: the arm crashed, hung, or computed something else.
+    /// Why there is no result: the arm crashed, hung, or computed something else.
     pub failure: Option<String>,
-    /// Whether it was cut short because the measurement is to stop.
+    /// Whether it was interrupted because the measurement is being stopped.
     pub stopped: bool,
     /// Why there are no hardware counters among the values, as an `errno`.
     pub counters_errno: Option<i32>,

@@ -4,27 +4,27 @@ use crate::model::{Outcome, metric};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What is put before a program whose instructions are to be counted.
+/// The command that is put before a program to count its instructions.
 ///
 /// # Errors
 /// Says what to install when there is no valgrind.
 pub(super) fn wrapper(program: &Path) -> Result<(PathBuf, Vec<OsString>), String> {
     let valgrind = crate::program::find("valgrind".as_ref())
-        .map_err(|why| format!("{}; counting instructions takes valgrind", why.message))?;
+        .map_err(|why| format!("{}; counting instructions needs valgrind", why.message))?;
     let options = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
     let mut arguments: Vec<OsString> = options.map(OsString::from).into();
     arguments.push(program.into());
     Ok((valgrind, arguments))
 }
 
-/// The count among what callgrind prints to standard error.
+/// The count in callgrind's output on standard error.
 pub(super) fn count(stderr: &str) -> Option<u64> {
     let line = stderr.lines().find_map(|line| line.split_once(" Collected : "))?;
     line.1.trim().parse().ok()
 }
 
-/// Instructions per operation: the difference of two runs of which one does more. What both do alike,
-/// such as to start, is not in it.
+/// Instructions per operation: the difference of two runs of which one does more. What both have in
+/// common, such as startup, cancels out.
 pub fn per_operation(less: Outcome, more: Outcome) -> Outcome {
     for outcome in [&less, &more] {
         if outcome.failure.is_some() || outcome.stopped {
@@ -40,7 +40,7 @@ pub fn per_operation(less: Outcome, more: Outcome) -> Outcome {
             let value = (metric::EXECUTED_PER_OPERATION, instructions / operations);
             Outcome { values: vec![value], ..Outcome::default() }
         }
-        _ => Outcome::failed("how much it does depends on time, so that counts say nothing"),
+        _ => Outcome::failed("the amount of its work depends on timing, so counts mean nothing"),
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
         let both = per_operation(outcome(1500.0, 10.0), outcome(2000.0, 20.0));
         assert_eq!(both.values, [(metric::EXECUTED_PER_OPERATION, 50.0)]);
         let why = per_operation(outcome(1500.0, 10.0), outcome(2000.0, 10.0)).failure;
-        assert!(why.unwrap().contains("depends on time"));
+        assert!(why.unwrap().contains("depends on timing"));
         let failed = per_operation(Outcome::failed("it crashed"), outcome(1.0, 1.0));
         assert_eq!(failed.failure.unwrap(), "it crashed");
     }

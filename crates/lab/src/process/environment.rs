@@ -1,13 +1,12 @@
-//! The environment of a measured process: a short list of what may pass, and what its arm sets.
+//! The environment of a measured process: a short list of variables passed on, and those of its arm.
 //!
-//! A variable that steers an allocator, a language's run-time or a library would make a measurement
-//! one of this shell on this day. So nothing passes but where things are, who the user is and how they
-//! read text.
+//! A variable that configures an allocator, a language runtime or a library would tie a measurement to
+//! this shell. So only variables for paths, user and locale are passed on.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Names that pass; one that ends in `_` stands for all that begin with it.
+/// Names that are passed on; one that ends in `_` stands for all that begin with it.
 const PASSES: [&str; 13] = [
     "PATH",
     "LD_LIBRARY_PATH",
@@ -24,11 +23,11 @@ const PASSES: [&str; 13] = [
     "LC_",
 ];
 
-/// The variable whose length moves the beginning of the stack.
+/// The variable whose length shifts the start of the stack.
 const PADDING: &str = "LAB_PADDING";
 
-/// What a process gets: the variables of `outer` that pass, what is `set`, which comes last and wins,
-/// and `padding` bytes. What is to be preloaded is not among them; it is in the second list.
+/// A process's environment: the variables of `outer` that are passed on, those in `set`, which come
+/// last and win, and `padding` bytes. The variables for preloading are in the second list.
 pub fn of(
     outer: impl Iterator<Item = (OsString, OsString)>,
     set: &[(OsString, OsString)],

@@ -1,4 +1,4 @@
-//! Stopping a measurement early: the processes that run end, and what was measured is kept.
+//! Stopping a measurement early: running processes are ended, and the results so far are kept.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -34,12 +34,12 @@ fn request() {
 }
 
 fn stop(launcher: u32) {
-    // SAFETY: a plain system call; the launcher is not reaped while it is in the list, so that its
-    // number is its own.
+    // SAFETY: a plain system call; the launcher is not reaped while it is in the list, so its
+    // process number is still its own.
     unsafe { libc::kill(launcher.cast_signed(), libc::SIGTERM) };
 }
 
-/// A launcher that is told to stop when the measurement is; until this is dropped, which must be
+/// A launcher that is stopped with the measurement, until this is dropped, which must happen
 /// before the launcher is reaped.
 pub(super) struct Watched(u32);
 

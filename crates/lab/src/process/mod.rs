@@ -1,4 +1,4 @@
-//! Starting one process on one allocator, and what it used.
+//! Starting one process on one allocator, and measuring what it used.
 
 mod counting;
 pub mod environment;
@@ -20,18 +20,18 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// What becomes of what the process prints.
+/// What happens to the process's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Thrown away.
     Discard,
-    /// Standard output and error are this command's.
+    /// Goes to this command's standard output and error.
     Show,
     /// Standard output and standard error are returned.
     Capture,
 }
 
-/// The most that is returned of what a process prints.
+/// The most output that is returned.
 const MOST_OUTPUT: u64 = 1 << 20;
 
 /// A process to be started.
@@ -43,30 +43,31 @@ pub struct Launch<'a> {
     pub arguments: &'a [OsString],
     /// The library to preload.
     pub preload: Option<&'a Path>,
-    /// Variables it gets beside those that pass; see [`environment`].
+    /// Its own variables, beside those passed on; see [`environment`].
     pub environment: &'a [(OsString, OsString)],
-    /// Bytes by which its environment is longer, so that its stack begins elsewhere.
+    /// Bytes of padding in its environment, so that its stack begins elsewhere.
     pub padding: usize,
-    /// The folder it starts in; this process's when there is none.
+    /// The folder in which it starts; if none, this process's.
     pub folder: Option<&'a Path>,
     /// The processor to stay on.
     pub processor: Option<usize>,
     /// When to kill it.
     pub limit: Option<Duration>,
-    /// What becomes of its output; where instructions are counted, standard error is captured.
+    /// What happens to its output; if instructions are counted, standard error is captured.
     pub output: Output,
-    /// Whether its instructions are counted, which takes valgrind and a hundred times as long.
+    /// Whether its instructions are counted, which needs valgrind and a hundred times as long.
     pub counting: bool,
 }
 
-/// Checks that the dynamic linker can be told of a library: its list is cut at spaces and colons.
+/// Checks that a library can be named to the dynamic linker, which splits its list at spaces and
+/// colons.
 ///
 /// # Errors
 /// Says where to put the library instead.
 pub fn preloadable(library: &Path) -> Result<(), String> {
     if library.as_os_str().as_bytes().iter().any(|b| matches!(b, b' ' | b'\t' | b'\n' | b':')) {
         return Err(format!(
-            "{} cannot be preloaded: the dynamic linker takes no path with a space or a colon in it; \
+            "{} cannot be preloaded: the dynamic linker accepts no path with a space or a colon; \
              move it to another folder",
             library.display()
         ));
@@ -116,7 +117,7 @@ impl<'a> Launch<'a> {
     /// # Errors
     /// When the launcher itself is missing or fails; the program's own failure is an [`End`].
     pub fn run(&self) -> Result<Used, String> {
-        let no_room = |e| format!("no room for what the program prints: {e}");
+        let no_room = |e| format!("no room for the program's output: {e}");
         let out = Captured::new(self.output).map_err(no_room)?;
         let told = if self.counting { Output::Capture } else { self.output };
         let err = Captured::new(told).map_err(no_room)?;
@@ -126,7 +127,7 @@ impl<'a> Launch<'a> {
         command.stdout(out.stream().map_err(no_room)?).stderr(err.stream().map_err(no_room)?);
         let mut launcher =
             command.spawn().map_err(|e| format!("cannot start the launcher: {e}"))?;
-        // This process's end of the pipe is closed with the command, the launcher's when it ends.
+        // This process's end of the pipe closes with the command, the launcher's when it ends.
         drop(command);
         let watched = interrupt::Watched::new(launcher.id());
         let mut text = String::new();
@@ -174,8 +175,8 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// A stream of a process; in memory where it is captured. A pipe would stay open as long as anybody
-/// whom the program has started.
+/// A stream of a process; in memory if it is captured. A pipe would stay open as long as any
+/// process that the program has started.
 struct Captured {
     output: Output,
     file: Option<File>,
@@ -186,7 +187,7 @@ impl Captured {
         if output != Output::Capture {
             return Ok(Self { output, file: None });
         }
-        // SAFETY: the name ends in a zero byte; the number is a new file's, and nobody else has it.
+        // SAFETY: the name ends in a zero byte; the descriptor is new and owned by nobody else.
         let file = unsafe {
             match libc::memfd_create(c"allod-lab".as_ptr(), libc::MFD_CLOEXEC) {
                 -1 => return Err(std::io::Error::last_os_error()),

@@ -5,7 +5,7 @@ use crate::model::{Metric, Outcome, metric};
 use std::time::Duration;
 
 impl Used {
-    /// What can be said of any process. It has failed unless it ended with exit code 0.
+    /// The outcome of any process. It has failed unless it ended with exit code 0.
     pub fn outcome(&self) -> Outcome {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let mut values = vec![

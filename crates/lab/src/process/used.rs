@@ -10,7 +10,7 @@ pub enum End {
     Exit(i32),
     /// A signal killed it.
     Signal(i32),
-    /// It took longer than it was given.
+    /// It exceeded its time limit.
     TimedOut,
     /// The measurement was stopped while it ran.
     Stopped,
@@ -44,11 +44,11 @@ pub struct Used {
     pub wall: Duration,
     /// Time in user mode, of the process and of the children it waited for.
     pub user: Duration,
-    /// Time in the kernel, of the same.
+    /// Time in the kernel, likewise.
     pub system: Duration,
     /// The largest resident set of the process or of any child it waited for.
     pub peak_rss_kib: u64,
-    /// The resident set when the process ended; unknown where it may not be watched.
+    /// The resident set when the process ended; unknown if it may not be watched.
     pub final_rss_kib: Option<u64>,
     /// Page faults that needed no reading from a disk.
     pub minor_faults: u64,
@@ -82,7 +82,7 @@ impl Used {
         self.user + self.system
     }
 
-    /// Reads the launcher's report; nothing when it is not whole.
+    /// Reads the launcher's report; `None` if it is incomplete.
     pub(super) fn parse(report: &str) -> Option<Self> {
         let number = |name: &str| field(report, name).parse::<u64>().ok();
         let (end, code) = field(report, "end").split_once(' ')?;

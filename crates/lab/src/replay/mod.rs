@@ -1,8 +1,7 @@
 //! Traces as workloads: `allod replay`.
 //!
-//! A trace becomes a plan once; `allod-workload` carries it out on every allocator, with the threads of the
-//! recorded program and each call on the thread that made it. The clock runs while it does, not
-//! while it loads.
+//! A trace is converted to a plan once; `allod-workload` runs the plan on every allocator, with the threads
+//! of the recorded program and each call on the thread that made it. Loading the plan is not timed.
 
 mod plan_file;
 mod tables;
@@ -28,11 +27,11 @@ use std::time::Duration;
 
 /// The suite's name in reports.
 pub const SUITE: &str = "replay";
-/// Bytes of living blocks at the peak, as a replay with `verify` counts them.
+/// Bytes of live blocks at the peak, as a replay with `verify` counts them.
 pub const LIVE_PEAK: Metric = Metric::new("live-peak", "bytes");
 /// Points of memory over time.
 const POINTS: usize = 60;
-/// No replay takes as long as this on an allocator that works.
+/// No replay takes this long on a working allocator.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// A trace that is ready to be replayed.
@@ -58,11 +57,11 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Reads a trace and makes its plan. With `verify`, blocks are written whole and read back, which
-    /// is slower; otherwise one byte per page and the last one are written.
+    /// Reads a trace and makes its plan. With `verify`, blocks are filled and read back, which is
+    /// slower; otherwise one byte per page and the last byte are written.
     ///
     /// # Errors
-    /// When the file is no trace or a damaged one, or a part of the laboratory is missing.
+    /// When the file is not a trace or damaged, or a part of the laboratory is missing.
     pub fn of(file: &Path, verify: bool) -> Result<Self, String> {
         let trace = Trace::open(file)?;
         let plan = plan::Plan::of(&trace)
@@ -88,7 +87,7 @@ impl Replay {
             if replays.iter().any(|other| other.name == replay.name) {
                 let name = replay.name;
                 return Err(format!(
-                    "two traces are called {name}: rename one, to tell their rows apart"
+                    "two traces are called {name}: rename one, so that their rows differ"
                 ));
             }
             replays.push(replay);
@@ -96,7 +95,7 @@ impl Replay {
         Ok(replays)
     }
 
-    /// The replay for the driver, under a name of its own.
+    /// The replay for the driver, under its own name.
     pub fn workload(&self, name: &str) -> Workload<'_> {
         Workload {
             name: name.into(),
@@ -110,7 +109,7 @@ impl Replay {
     /// Memory over time on one arm: resident KiB above the start after each sixtieth of the calls.
     ///
     /// # Errors
-    /// When the replay fails, in the words of [`Outcome::failure`].
+    /// When the replay fails, with the message of [`Outcome::failure`].
     pub fn memory(&self, arm: &Arm) -> Result<Vec<u64>, String> {
         let turn = Turn { round: 1, position: 0, padding: 0, processor: None, counting: false };
         let points = POINTS.min(self.calls as usize).max(1).to_string();
@@ -152,7 +151,7 @@ impl Work for &Replay {
 impl Work for Replay {
     fn run(&self, arm: &Arm, turn: &Turn) -> Result<Outcome, String> {
         if turn.counting {
-            // What loading takes is in both.
+            // Both include the memory of loading.
             let nothing = PlanFile::with(&plan::Plan::default().to_bytes())?;
             let less = self.launch(&nothing, arm, turn, &[])?;
             let more = self.launch(&self.plan, arm, turn, &[])?;
@@ -167,7 +166,7 @@ impl Work for Replay {
         let used = self.launch(&self.plan, arm, turn, options)?;
         let mut outcome = answer::outcome(arm, SUITE, &used);
         let number = |name| field(&used.stdout, name).parse::<f64>().ok();
-        // The plan is in memory, too, and none of the allocator's.
+        // The plan is in memory, too, but not in the allocator's.
         outcome.values.retain(|(metric, _)| *metric != metric::PEAK);
         if let (Some(before), Some(peak)) = (number("rss_before_kib"), number("rss_peak_kib")) {
             // Ratios need a number above 0.
@@ -208,7 +207,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
     Ok(report)
 }
 
-/// Adds memory over time, from one more run of each arm that finished: what is sampled is not timed.
+/// Adds memory over time, from one more run of each arm that finished: sampled runs are not timed.
 fn watch(replays: &[Replay], arms: &[Arm], report: &mut Report) {
     for replay in replays {
         for arm in arms {

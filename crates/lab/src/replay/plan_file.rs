@@ -1,11 +1,11 @@
-//! A file that lies in memory, and that other processes can open.
+//! A file in memory that other processes can open.
 
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::PathBuf;
 
-/// A file without a name in any folder; it is gone when this process is.
+/// A file without a name in any folder; it disappears with this process.
 #[derive(Debug)]
 pub struct PlanFile(File);
 

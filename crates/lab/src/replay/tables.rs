@@ -5,11 +5,11 @@ use crate::heap::time_and_ratios;
 use crate::model::{Report, Series};
 use crate::trace_tables::{bytes, sparkline};
 
-/// Time, ratios and peak memory, memory over time, and what was lost.
+/// Time, ratios, peak memory, memory over time, and lost rows.
 pub fn tables(request: &Request, report: &Report) -> String {
     let Request { contest, replays } = request;
     let table = contest.table(report, SUITE, replays.iter().map(|r| r.name.as_str()).collect());
-    let mut text = time_and_ratios(&table, "a call", contest.terms.threshold);
+    let mut text = time_and_ratios(&table, "per call", contest.terms.threshold);
     text +=
         &format!("Peak memory: MiB, largest resident set above the start.\n\n{}\n", table.memory());
     text.extend(table.workloads.iter().map(|workload| curves(workload, report)));

@@ -41,7 +41,7 @@ impl Drop for Saved {
     }
 }
 
-/// Blocks of all kinds that `threads` threads allocate, resize and free in a wild order.
+/// Blocks of all kinds that `threads` threads allocate, resize and free in random order.
 fn wild(threads: u32) -> Program {
     let mut program = Program::new();
     let mut rng = crate::rng::Rng::new(7);
@@ -134,7 +134,7 @@ fn a_report_has_time_and_memory_of_every_subject() {
     assert_eq!((a.arm.as_str(), b.arm.as_str(), a.points.len()), ("a", "b", 60));
     assert_eq!(a.points[59][0], replays[0].calls as f64, "the last point is at the end");
     let text = tables(&request, &report);
-    assert!(text.contains("Memory over time") && text.contains("nanoseconds a call"), "{text}");
+    assert!(text.contains("Memory over time") && text.contains("nanoseconds per call"), "{text}");
 }
 
 #[test]
@@ -159,5 +159,5 @@ fn other_files_are_refused() {
     let missing = Replay::of(Path::new("/no/such.trace"), false).unwrap_err();
     assert!(missing.contains("/no/such.trace"), "{missing}");
     let foreign = Replay::of(&std::env::current_exe().unwrap(), false).unwrap_err();
-    assert!(foreign.contains("no allocation trace"), "{foreign}");
+    assert!(foreign.contains("not an allocation trace"), "{foreign}");
 }

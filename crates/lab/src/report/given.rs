@@ -7,17 +7,17 @@ use std::time::{Duration, UNIX_EPOCH};
 /// The last second of the year 9999.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// A run, and what people call it.
+/// A run and its label.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// A file's name without its ending, or a run's number.
+    /// A file's name without its extension, or a run's number.
     pub label: String,
-    /// What the run found.
+    /// The run's results.
     pub report: Report,
 }
 
 impl Given {
-    /// When it was measured, such as `2026-11-22 13:26`; empty where the run does not say.
+    /// When it was measured, such as `2026-11-22 13:26`; empty if unknown.
     pub fn time(&self) -> String {
         match self.report.provenance.unix_time {
             seconds @ 1..=LAST_SECOND => {
@@ -30,10 +30,10 @@ impl Given {
     }
 }
 
-/// Reads a file that `--json` wrote.
+/// Reads a file written by `--json`.
 ///
 /// # Errors
-/// When it cannot be read, is no report, or is one of a newer laboratory.
+/// When it cannot be read, is not a report, or is one of a newer version.
 pub fn read(file: &Path) -> Result<Given, String> {
     let label = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Given { label, report: Report::read(file)? })

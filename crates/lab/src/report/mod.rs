@@ -1,8 +1,9 @@
-//! Reports: what one or several runs of the laboratory found, for people and for other programs.
+//! Reports: the results of one or several runs, for people and for other programs.
 //!
-//! Everything is made from [`Report`]s, wherever they come from: as [tables](tables()) for the terminal or in Markdown,
-//! as one [page](html::page) with charts, or as [observations](observations::csv) for a program of statistics. A
-//! [`Scorecard`] says in a few lines where a suite stands, and [`readme`] keeps a table in a Markdown page.
+//! Everything is made from [`Report`]s from any source: as [tables](tables()) for the terminal or in
+//! Markdown, as one [page](html::page) with charts, or as [observations](observations::csv) for a program of
+//! statistics. A [`Scorecard`] says in a few lines where a suite stands, and [`readme`] keeps a table in a
+//! Markdown page.
 //!
 //! ```text
 //!  Given (a label, a Report) ──▶ Suite (rows and subjects, ratios of any two) ──▶ Scorecard ──▶ tables

@@ -1,4 +1,4 @@
-//! Every single observation as CSV, in long form: one value per line, for programs of statistics.
+//! Every single observation as CSV, in long form: one value per line, for statistics programs.
 
 use super::Given;
 

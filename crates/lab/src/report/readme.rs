@@ -1,4 +1,4 @@
-//! A suite's table in a Markdown page that people keep, such as README.
+//! A suite's table in an existing Markdown page, such as README.
 
 use super::Given;
 use super::scorecard::{Line, Mean, Scorecard};
@@ -8,7 +8,7 @@ use crate::table::{counted, digits, nanoseconds};
 /// Puts the table of each suite between its lines `<!-- SUITE table -->` and `<!-- end of SUITE table -->`.
 ///
 /// # Errors
-/// When the page has the lines of none of the suites, or only the first of two.
+/// When the page has no suite's lines, or only the first of the two.
 pub fn update(page: &str, all: &[Given]) -> Result<String, String> {
     let mut page = page.to_owned();
     let mut found = false;
@@ -34,7 +34,7 @@ fn marks(suite: &str) -> (String, String) {
     (format!("<!-- {suite} table -->\n"), format!("<!-- end of {suite} table -->"))
 }
 
-/// What a row costs on the reference, and times faster for everyone else.
+/// The cost of each row on the reference, and times faster for all others.
 fn table(suite: &Suite) -> String {
     let card = Scorecard::of(suite);
     let mut subjects: Vec<&str> =
@@ -59,7 +59,7 @@ fn table(suite: &Suite) -> String {
     means("times leaner at the peak", &|line| line.memory);
     let m = &suite.report.machine;
     text + &format!(
-        "\n{}, {}, {}; medians of {}; in brackets nanoseconds an \
+        "\n{}, {}, {}; medians of {}; in brackets nanoseconds per \
          operation.\n",
         m.cpu,
         counted(m.cores, "processor"),

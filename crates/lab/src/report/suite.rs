@@ -6,7 +6,7 @@ use crate::stats;
 use crate::views::{GEOMETRIC_MEAN, Ratios, View};
 use serde::Serialize;
 
-/// The metrics that a suite's rows are about, unless its name says otherwise.
+/// The metric of a suite's rows, unless its name says otherwise.
 const PRIMARY: [Metric; 4] =
     [metric::TIME, metric::WALL, metric::EXECUTED_PER_OPERATION, metric::EXECUTED];
 
@@ -17,11 +17,11 @@ pub struct Suite<'a> {
     pub report: &'a Report,
     /// The suite's name.
     pub name: &'a str,
-    /// The rows, in the order of the report; means are none.
+    /// The rows, in the order of the report, without means.
     pub rows: Vec<&'a str>,
-    /// The subjects that are compared, the reference among them, in the order of the report.
+    /// The compared subjects, including the reference, in the order of the report.
     pub subjects: Vec<&'a str>,
-    /// The subject that most are compared with.
+    /// The subject that most others are compared with.
     pub reference: &'a str,
 }
 
@@ -30,13 +30,13 @@ pub struct Suite<'a> {
 pub struct Share {
     /// The ratio.
     pub ratio: f64,
-    /// Its 95 % interval, where the observations are there or the report had it.
+    /// Its 95 % interval, if the report has it or the observations.
     pub ci95: Option<[f64; 2]>,
 }
 
 impl<'a> Suite<'a> {
-    /// The suites of a report that stand for themselves: not those that look at another one's workloads from another
-    /// side, as `heap-latency` and `heap-peak` do.
+    /// The independent suites of a report: not those that show another aspect of the same workloads, such as
+    /// `heap-latency` and `heap-peak`.
     pub fn all(report: &'a Report) -> Vec<Self> {
         let names = distinct(report.results.iter().map(|r| r.suite.as_str()));
         let is_view = |name: &str| {
@@ -70,8 +70,7 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// The rows that means are also given without: their ratios are so far out that they would speak for
-    /// all others.
+    /// The extreme rows, without which means are also given: they would dominate all others.
     pub fn extremes(&self) -> Vec<&'a str> {
         let view = self.report.views.iter().map(|shown| &shown.view).find(|v| v.suite == self.name);
         let is_extreme = |row: &&&str| match view.map(|v| &v.ratios) {
@@ -95,9 +94,9 @@ impl<'a> Suite<'a> {
         Some(self.report.result(self.name, row, subject)?.summary.median)
     }
 
-    /// The workload and the metric behind a row, where the report has its observations.
+    /// The workload and the metric behind a row, if the report has its observations.
     ///
-    /// Mostly a row is a workload; the quantiles of a latency are metrics of one.
+    /// Usually a row is a workload; latency quantiles are metrics of one workload.
     pub fn source(&self, row: &'a str) -> Option<(&'a str, &'a Metric)> {
         let unit = self.unit(row);
         let candidates = || {
@@ -127,7 +126,7 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// How many times better `subject` is than `other` in a row; nothing where one of them did not
+    /// How many times better `subject` is than `other` in a row; `None` if one of them did not
     /// finish.
     pub fn ratio(&self, row: &'a str, subject: &str, other: &str) -> Option<Share> {
         ratio(self.report, self.name, row, [subject, other])
@@ -148,7 +147,7 @@ impl<'a> Suite<'a> {
             .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
     }
 
-    /// Logarithms of the paired ratios of a row; nothing without observations.
+    /// Logarithms of the paired ratios of a row; empty without observations.
     pub fn logs(&self, row: &'a str, subject: &str, other: &str) -> Option<Vec<f64>> {
         self.median(row, subject).and(self.median(row, other))?;
         let (workload, metric) = self.source(row)?;
@@ -170,7 +169,7 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// The ratio that a report has itself, in either direction.
+/// The ratio that the report itself has, in either direction.
 fn ratio(report: &Report, suite: &str, row: &str, [subject, other]: [&str; 2]) -> Option<Share> {
     let given = |subject, other: &str| {
         report.comparison(suite, row, subject).filter(|c| c.baseline == other)

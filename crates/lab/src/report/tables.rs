@@ -8,12 +8,12 @@ use crate::notes::notes;
 use crate::suite_table::SuiteTable;
 use crate::table::{Table, counted, digits};
 
-/// Rows of the list of what is lost.
+/// Rows of the list of losses.
 const MOST_LOST: usize = 10;
 /// Columns of text on a terminal.
 const WIDTH: usize = 100;
 
-/// A table, with what it is called and what one must know about it.
+/// A table with its heading and notes.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The heading.
@@ -54,7 +54,7 @@ impl Part {
     }
 }
 
-/// Text in lines of at most [`WIDTH`] characters, where words are no longer.
+/// Text in lines of at most [`WIDTH`] characters, except for longer words.
 fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     for paragraph in text.lines() {
@@ -74,7 +74,7 @@ fn wrapped(text: &str) -> String {
     lines
 }
 
-/// All tables of some runs: of every suite what each row costs, what is faster by how much, and peak memory.
+/// All tables of some runs: for every suite, the cost of each row, ratios, and peak memory.
 pub fn tables(all: &[Given]) -> Vec<Part> {
     let mut parts = Vec::new();
     for given in all {
@@ -110,7 +110,7 @@ pub fn tables(all: &[Given]) -> Vec<Part> {
     parts
 }
 
-/// What an experiment found on one workload.
+/// The results of an experiment on one workload.
 fn of_matrix(experiment: &Experiment, matrix: &Matrix) -> Vec<Part> {
     let name = &matrix.workload;
     let advice = &matrix.advice;
@@ -128,7 +128,7 @@ fn of_matrix(experiment: &Experiment, matrix: &Matrix) -> Vec<Part> {
     parts
 }
 
-/// Where a run came from, and what one must know about it.
+/// A run's provenance and notes.
 fn origin(given: &Given) -> Part {
     let report = &given.report;
     let mut text = notes(report);
@@ -142,7 +142,7 @@ fn origin(given: &Given) -> Part {
     Part::new(format!("Provenance of {}", given.label), text, Some(table))
 }
 
-/// What is known of how a run came to be; what is not known is left out.
+/// The known facts about how a run was made.
 pub(super) fn facts(given: &Given) -> Vec<(&'static str, String)> {
     let (m, p) = (&given.report.machine, &given.report.provenance);
     let settings = p.settings.iter().map(|(name, value)| format!("{name} {value}"));
@@ -172,8 +172,8 @@ pub(super) fn facts(given: &Given) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The scorecards of some runs, one for each suite; where several runs have a suite, the last one's. Points of
-/// an experiment have none.
+/// The scorecards of some runs, one for each suite; if several runs have a suite, the last one's. Experiments
+/// have none.
 pub fn scorecards(all: &[Given]) -> Vec<Scorecard> {
     let compared = all.iter().filter(|given| given.report.experiment.is_none());
     newest_suites(compared).iter().map(|(_, suite)| Scorecard::of(suite)).collect()
@@ -236,7 +236,7 @@ impl Scorecard {
         cells
     }
 
-    /// What the numbers are.
+    /// Explains the numbers.
     pub(super) fn sentences(&self) -> String {
         let mut text = format!(
             "Shares of {}: how many times faster, and how many times less memory at the peak; above 1 is better. Geometric means over {}: {}.",

@@ -1,4 +1,4 @@
-//! Reports of measurements that the tests made up, with numbers that one can check in one's head.
+//! Reports of invented measurements, with numbers that can be checked by mental arithmetic.
 
 use super::*;
 use crate::Tree;
@@ -86,7 +86,7 @@ fn without_observations_the_means_are_the_same_but_have_no_intervals() {
     }
     let ours = with.line("allod").unwrap();
     assert!(ours.throughput.unwrap().share.ci95.is_some());
-    // All rounds are alike, so that there is nothing to be unsure of.
+    // All rounds are equal, so everything is certain.
     assert_eq!(ours.memory.unwrap().share.ci95, Some([2.0, 2.0]));
     assert_eq!(without.line("allod").unwrap().memory.unwrap().share.ci95, None);
     let table = with.parts()[0].table.as_ref().unwrap().to_string();
@@ -114,7 +114,7 @@ fn milestones_are_judged_by_intervals() {
     // Against mimalloc ours is twice as fast in that row.
     assert_eq!((of("55 %").measured.ratio, of("55 %").reached), (2.0, Reached::Yes));
     // The best others take 2, 8 and 256 ns: half as fast, twice, 256 times.
-    assert!((of("in the mean").measured.ratio - 256f64.cbrt()).abs() < 1e-9);
+    assert!((of("on average").measured.ratio - 256f64.cbrt()).abs() < 1e-9);
     assert!((of("without extremes").measured.ratio - 1.0).abs() < 1e-9);
     let every = of("the best of every row (most behind: random-mixed)");
     assert_eq!((every.measured.ratio, every.reached), (0.5, Reached::No));
@@ -196,7 +196,7 @@ fn quantiles_are_rows_of_one_workload() {
     assert_eq!(suite.ratio("p50", "b", "a").unwrap().ratio, 2.0);
 }
 
-/// Compares with a file; `GOLDEN=1` writes it, to be looked at before it is committed.
+/// Compares with a file; `GOLDEN=1` writes it, to be reviewed before it is committed.
 fn golden(name: &str, text: &str) {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report").join(name);
     if std::env::var_os("GOLDEN").is_some() {

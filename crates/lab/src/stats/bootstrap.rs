@@ -1,8 +1,8 @@
-//! Intervals of whatever is computed from several rows, by resampling rounds (Efron's bootstrap).
+//! Intervals of statistics over several rows, by resampling rounds (Efron's bootstrap).
 //!
-//! What the arms of one round share, such as a machine that was slow just then, must stay together.
-//! So what is drawn are *rounds*: a statistic is handed the numbers of the rounds drawn for each
-//! workload, and applies them to every arm alike.
+//! What the arms of one round share, such as a slow machine, must stay together. So *rounds* are
+//! drawn: a statistic gets the numbers of the rounds drawn for each workload, and applies them to
+//! every arm alike.
 //!
 //! ```
 //! use allod_lab::stats::bootstrap::interval;
@@ -25,10 +25,10 @@ pub fn interval(rounds: &[usize], statistic: impl FnMut(&[Vec<usize>]) -> f64) -
     middle(resample(rounds, statistic))
 }
 
-/// Whatever `statistic` makes of resampled rounds, two thousand times; nothing where there are no rounds.
+/// The values of `statistic` for two thousand resamplings of the rounds; empty if there are no rounds.
 ///
-/// `rounds` holds the number of rounds of each workload. In every resampling as many are drawn from
-/// each, with repetition, and `statistic` gets their numbers: `drawn[workload]`.
+/// `rounds` holds the number of rounds of each workload. Every resampling draws as many from each,
+/// with repetition, and `statistic` gets their numbers: `drawn[workload]`.
 pub fn resample<T>(rounds: &[usize], mut statistic: impl FnMut(&[Vec<usize>]) -> T) -> Vec<T> {
     if rounds.is_empty() || rounds.contains(&0) {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! How much better a ratio has become from one run to another.
+//! How much a ratio has improved from one run to another.
 //!
-//! Times of two runs cannot be compared: between them the machine changes by more than what is looked
-//! for. What can be compared is the ratio to a baseline that was interleaved in both. The two runs have
-//! nothing else in common, so that their intervals are independent, and the interval of the difference of the
-//! logarithms is found from theirs by the method of variance estimates recovery (Zou and Donner, 2008): the
-//! distances from estimate to limit are added as squares. It keeps intervals that are not symmetric.
+//! Times of two runs cannot be compared: between them the machine changes by more than the differences of
+//! interest. Ratios to a baseline that was interleaved in both can be compared. The two runs have nothing
+//! else in common, so their intervals are independent, and the interval of the difference of the logarithms
+//! follows from theirs by the method of variance estimates recovery (Zou and Donner, 2008): the squares of
+//! the distances from estimate to limit are added. Asymmetric intervals stay asymmetric.
 
 use super::bootstrap;
 use super::exact::median_interval_at;
@@ -26,8 +26,8 @@ pub fn change(then: &[f64], now: &[f64], threshold: f64) -> Ratio {
     Ratio::from_logs(median(now) - median(then), ends, threshold, rounds)
 }
 
-/// The interval of the same that misses in no more than the share `miss` of all cases; nothing where one
-/// of the runs has too few rounds for that.
+/// The same interval at another confidence: it misses in at most the share `miss` of all cases; `None`
+/// if one of the runs has too few rounds for that.
 pub fn change_interval(then: &[f64], now: &[f64], miss: f64) -> Option<[f64; 2]> {
     ends(then, now, miss).map(|ends| ends.map(f64::exp))
 }
@@ -45,7 +45,7 @@ fn ends(then: &[f64], now: &[f64], miss: f64) -> Option<[f64; 2]> {
 
 /// The change of the geometric mean over several rows: of each the logarithms then and now.
 pub fn geometric_change(rows: &[(Vec<f64>, Vec<f64>)], threshold: f64) -> Ratio {
-    // Then, and behind it now: two runs are resampled apart.
+    // Then, followed by now: the two runs are resampled separately.
     let all: Vec<&[f64]> = rows
         .iter()
         .map(|(then, _)| &then[..])

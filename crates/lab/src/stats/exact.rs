@@ -1,10 +1,9 @@
-//! The exact interval of a median.
-//!
-//! Of n independent numbers, each lies below the true median with probability ½, so how many do is
-//! binomial, whatever the distribution is. The k-th smallest and the k-th greatest number therefore
-//! enclose the median with a probability that is known exactly: this inverts the sign test. It needs
-//! no resampling, no symmetry and no finite variance. With fewer than six numbers even the least and
-//! the greatest enclose the median in less than 95 % of all cases, so that nothing can be claimed.
+//! The exact interval of a median. Each of n independent numbers is below the true median with
+//! probability ½, so the number of those below is binomial for any distribution. The k-th smallest
+//! and the k-th greatest number therefore enclose the median with a probability that is known
+//! exactly: this inverts the sign test. It needs no resampling, no symmetry and no finite variance.
+//! With fewer than six numbers even the least and the greatest enclose the median in less than 95 %
+//! of all cases, so nothing can be claimed.
 
 /// The fewest numbers for which a 95 % interval exists.
 pub const FEWEST: usize = 6;
@@ -24,8 +23,8 @@ pub fn median_interval(numbers: &[f64]) -> [f64; 2] {
     within(numbers, left_out(numbers.len(), 0.05).unwrap_or(0))
 }
 
-/// The interval that misses the median in no more than the share `miss` of all cases; nothing where there
-/// are too few numbers for it.
+/// The interval that misses the median in at most the share `miss` of all cases; `None` if there are too
+/// few numbers for it.
 ///
 /// ```
 /// use allod_lab::stats::exact::median_interval_at;
@@ -37,7 +36,7 @@ pub fn median_interval_at(numbers: &[f64], miss: f64) -> Option<[f64; 2]> {
     left_out(numbers.len(), miss).map(|left_out| within(numbers, left_out))
 }
 
-/// From the least to the greatest number, without so many at each end.
+/// The range of the numbers without the outermost `left_out` at each end.
 fn within(numbers: &[f64], left_out: usize) -> [f64; 2] {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -78,7 +77,7 @@ mod tests {
         assert_eq!(left_out(5, 0.05), None);
     }
 
-    /// Known distributions: the interval holds the true median as often as it says, whatever they are.
+    /// For all known distributions, the interval contains the true median as often as it claims.
     #[test]
     fn interval_covers_the_true_median_of_every_distribution() {
         for noise in [Noise::Even, Noise::Normal, Noise::Skewed, Noise::HeavyTails] {

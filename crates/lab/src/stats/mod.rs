@@ -1,15 +1,15 @@
 //! The statistics of the laboratory: summaries, paired ratios with intervals, verdicts.
 //!
-//! Arms are measured in rounds, one observation per arm and round, so that whatever disturbs the
+//! Arms are measured in rounds, one observation per arm and round, so anything that disturbs the
 //! machine for a while disturbs all of them. A **paired ratio** divides the baseline's cost by the
 //! arm's cost *of the same round*; the reported ratio is the median over the rounds, on the
-//! logarithmic scale, where twice as fast and half as fast lie equally far from 1. Above 1 is better.
+//! logarithmic scale, where twice as fast and half as fast are equally far from 1. Above 1 is better.
 //!
-//! - [`summary`]: what a list of numbers says by itself;
-//! - [`exact`]: the interval of a median, which holds whatever the distribution is;
-//! - [`bootstrap`]: intervals of what is computed from several rows, such as a geometric mean;
+//! - [`summary`]: the summary of a list of numbers;
+//! - [`exact`]: the interval of a median, which holds for any distribution;
+//! - [`bootstrap`]: intervals of statistics over several rows, such as a geometric mean;
 //! - [`compare`], [`compare_apart`], [`geometric`]: ratios with their intervals;
-//! - [`change()`], [`geometric_change`]: how a ratio differs from that of another run;
+//! - [`change()`], [`geometric_change`]: how much a ratio differs from that of another run;
 //! - [`Verdict`]: what follows from an interval and a threshold.
 
 pub mod bootstrap;

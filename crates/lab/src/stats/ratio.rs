@@ -1,4 +1,4 @@
-//! Paired ratios: how many times better than the baseline, and how sure that is.
+//! Paired ratios: how many times better than the baseline, and how certain that is.
 
 use super::bootstrap;
 use super::exact::{FEWEST, median_interval};
@@ -66,10 +66,11 @@ pub fn compare(baseline: &[f64], arm: &[f64], threshold: f64) -> Ratio {
     Ratio::from_logs(median(&logs), median_interval(&logs), threshold, logs.len())
 }
 
-/// Compares costs that share no rounds, as those of two workloads; `threshold` as in [`Verdict::of`].
+/// Compares costs that share no rounds, such as those of two workloads; `threshold` as in
+/// [`Verdict::of`].
 ///
 /// The ratio is that of the medians. Its interval reaches from the least to the greatest ratio that the
-/// medians' exact intervals allow, which is wider than it need be and never too narrow.
+/// medians' exact intervals allow, which may be wider than necessary but is never too narrow.
 ///
 /// ```
 /// use allod_lab::stats::{compare_apart, Verdict};
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(r.verdict, Verdict::Go);
     }
 
-    /// Costs of one arm on a machine that slows down over the rounds and is now and then busy.
+    /// Costs of one arm on a machine that slows down over the rounds and is sometimes busy.
     fn costs(rng: &mut Rng, rounds: usize, factor: f64) -> Vec<f64> {
         let drift = |round: usize| 1.0 + 0.3 * round as f64 / rounds as f64;
         let noise = |rng: &mut Rng| (0.02 * Noise::HeavyTails.draw(rng)).exp();
@@ -190,7 +191,7 @@ mod tests {
         }
     }
 
-    /// The other half of the promise: what is there is found.
+    /// The other half of the promise: real differences are found.
     #[test]
     fn a_difference_of_a_tenth_is_found_in_the_same_noise() {
         let found = share_of(500, 9, |rng| {

@@ -9,9 +9,9 @@ pub enum Noise {
     Even,
     /// Normal, mean 0, variance 1.
     Normal,
-    /// Log-normal: what adds up only in one direction, as delays do.
+    /// Log-normal: skewed to one side, like delays.
     Skewed,
-    /// Cauchy: no mean, no variance; now and then enormous.
+    /// Cauchy: no mean, no variance; sometimes enormous.
     HeavyTails,
 }
 

@@ -1,4 +1,4 @@
-//! What a list of numbers says, without any comparison.
+//! The summary of a list of numbers.
 
 use super::exact;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Summary {
     pub median: f64,
     /// The arithmetic mean.
     pub mean: f64,
-    /// The sample standard deviation (n − 1 below the line); 0 for one number.
+    /// The sample standard deviation (divided by n − 1); 0 for one number.
     pub stddev: f64,
     /// 95 % interval of the median; from the least to the greatest number below six.
     pub ci95: [f64; 2],

@@ -11,7 +11,7 @@ pub enum Verdict {
     /// Worse by at least the threshold, and the whole interval is below 1.
     #[serde(rename = "NO-GO")]
     NoGo,
-    /// The whole interval lies within the threshold: no difference that matters.
+    /// The whole interval is within the threshold: no difference that matters.
     #[serde(rename = "EQUIVALENT")]
     Equivalent,
     /// None of these can be said: the interval is too wide, or there are too few rounds for one.
@@ -20,9 +20,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Judges a ratio by its interval against a threshold (0.01 for ±1 %).
-    ///
-    /// The threshold is as wide on both sides: by 1 % worse is the inverse of by 1 % better.
+    /// Judges a ratio by its interval against a threshold (0.01 for ±1 %). The threshold is
+    /// symmetric: 1 % worse is the inverse of 1 % better.
     ///
     /// ```
     /// use allod_lab::stats::Verdict;

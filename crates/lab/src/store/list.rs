@@ -1,4 +1,4 @@
-//! What is in a store.
+//! The list of runs in a store.
 
 use super::{RunId, Store};
 use crate::names;
@@ -7,7 +7,7 @@ use crate::tree::Tree;
 use rusqlite::named_params;
 use serde::{Deserialize, Serialize};
 
-/// Which runs are wanted: those for which all that is said here holds.
+/// Selects the runs that match all of these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Runs that have results of this suite.
@@ -16,7 +16,7 @@ pub struct Filter {
     pub workload: Option<String>,
     /// Runs that measured this subject.
     pub subject: Option<String>,
-    /// Runs at the commit whose name begins so.
+    /// Runs at the commit whose hash begins with this.
     pub commit: Option<String>,
     /// Runs made while this branch was checked out.
     pub branch: Option<String>,
@@ -49,7 +49,7 @@ pub struct Entry {
     pub rounds: usize,
     /// Whether it was stopped before there were enough rounds.
     pub stopped: bool,
-    /// The shares that are there, where the workloads were shared out.
+    /// The shares that it has, if the workloads were divided.
     pub shards: Vec<Shard>,
 }
 
@@ -68,10 +68,11 @@ const LIST: &str = "
     GROUP BY run ORDER BY min(unix_time) DESC, run DESC";
 
 impl Store {
-    /// The runs that a filter wants, the newest first.
+    /// The runs that match a filter, the newest first.
     ///
     /// # Errors
-    /// When the filter names a suite, a workload or a subject that no run has; the nearest is named.
+    /// When the filter names a suite, a workload or a subject that no run has; the most similar is
+    /// suggested.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Entry>, String> {
         self.check(filter)?;
         let Filter { suite, workload, subject, commit, branch, since } = filter;
@@ -89,7 +90,7 @@ impl Store {
         Ok(entries)
     }
 
-    /// Refuses names that no run has: an empty list would say that such runs were removed.
+    /// Refuses names that no run has: an empty list would suggest that such runs were removed.
     fn check(&self, filter: &Filter) -> Result<(), String> {
         let wanted = [
             ("suite", &filter.suite, "suite"),

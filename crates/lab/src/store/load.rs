@@ -11,7 +11,7 @@ impl Store {
     /// Reads a run, with every observation, as it was saved. Shards of one run come as one report.
     ///
     /// # Errors
-    /// When there is no such run; the nearest is named.
+    /// When there is no such run; the nearest number is suggested.
     pub fn load(&self, run: RunId) -> Result<Report, String> {
         let mut parts = self.parts(run)?;
         match parts.len() {
@@ -44,7 +44,7 @@ impl Store {
         })
     }
 
-    /// Reads what belongs to a part.
+    /// Reads a part.
     fn fill(&self, part: i64, mut report: Report) -> rusqlite::Result<Report> {
         report.views =
             self.rows("SELECT view FROM shown WHERE part = ? ORDER BY id", part, |r| {
@@ -137,7 +137,7 @@ fn count(row: &Row, column: &str) -> rusqlite::Result<usize> {
     Ok(row.get::<_, i64>(column)?.max(0) as usize)
 }
 
-/// What is no number, SQLite keeps as nothing.
+/// SQLite stores NaN as null.
 fn number(row: &Row, column: &str) -> rusqlite::Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }

@@ -1,4 +1,4 @@
-//! Taking runs over from elsewhere, and putting the shards of one run together.
+//! Adding runs from elsewhere, and joining the shards of one run.
 
 use super::save::{find, name_of, write};
 use super::{Filter, RunId, Store};
@@ -6,22 +6,22 @@ use crate::model::{Provenance, Report};
 use rusqlite::{Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 
-/// What came of a merge.
+/// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// Runs that are new.
     pub new: BTreeSet<RunId>,
-    /// Runs that were there already, or of which shards were, and got shards.
+    /// Existing runs that got more shards.
     pub grown: BTreeSet<RunId>,
-    /// Parts that were there already.
+    /// Parts that the store already had.
     pub known: usize,
 }
 
 impl Store {
-    /// Takes over all runs of another store. What is here already is not taken twice.
+    /// Adds all runs of another store, except those that are here already.
     ///
     /// # Errors
-    /// When one of the files cannot be read or written; this store is then as it was.
+    /// When one of the files cannot be read or written; this store is then unchanged.
     pub fn merge(&mut self, other: &Store) -> Result<Merged, String> {
         let mut runs = other.list(&Filter::default())?;
         // Numbers go up with time.
@@ -33,16 +33,17 @@ impl Store {
         self.take(&reports)
     }
 
-    /// Takes over reports. One that is a shard joins the run of the other shards of the same measurement:
-    /// the same command at the same commit, with the same settings. Every other one is a run of its own.
+    /// Adds reports. A shard joins the run of the other shards of the same measurement: the same command
+    /// at the same commit, with the same settings. Every other report becomes a run of its own.
     ///
     /// # Errors
-    /// When a report is made of several shards already, or the file cannot be written; this store is then as
-    /// it was.
+    /// When a report is already joined from several shards, or the file cannot be written; this store is
+    /// then unchanged.
     pub fn take(&mut self, reports: &[Report]) -> Result<Merged, String> {
         if reports.iter().any(|report| !report.parts.is_empty()) {
             return Err(
-                "a run that was joined of shards comes with its store, or shard by shard".into()
+                "a run joined from shares can only be merged from its store, or share by share"
+                    .into(),
             );
         }
         let mut merged = Merged::default();
@@ -82,7 +83,7 @@ fn take(change: &Transaction, report: &Report, merged: &mut Merged) -> rusqlite:
     write(change, run, &name, report)
 }
 
-/// The newest run that lacks just this shard; nothing for what is no shard.
+/// The newest run that lacks this shard; `None` for a report that is not a shard.
 fn run_of_siblings(change: &Transaction, p: &Provenance) -> rusqlite::Result<Option<i64>> {
     let Some(shard) = p.shard else { return Ok(None) };
     let sql = "SELECT run, command, settings FROM part WHERE shares = ?1 AND commit_hash = ?2 \
@@ -102,8 +103,8 @@ fn run_of_siblings(change: &Transaction, p: &Provenance) -> rusqlite::Result<Opt
     Ok(None)
 }
 
-/// What shards of one measurement have in common of their commands: all but which share it is, where
-/// results and builds go, and what the order is drawn from.
+/// The part of the command that shards of one measurement have in common: everything except the
+/// share, the places for results and builds, and the seed.
 fn alike(command: &[String]) -> Vec<&str> {
     const OWN: [&str; 7] =
         ["--shard", "--store", "--json", "--html", "--seed", "--against", "--builds"];
@@ -178,7 +179,7 @@ mod tests {
         // What is there comes along whole.
         assert_eq!(two.merge(&here).unwrap().new.len(), 1);
         assert_eq!(two.list(&Filter::default()).unwrap().len(), 2);
-        assert!(here.take(&[report]).unwrap_err().contains("shard by shard"));
+        assert!(here.take(&[report]).unwrap_err().contains("share by share"));
     }
 
     #[test]

@@ -23,8 +23,8 @@
 //! Everything else belongs to a part. `docs/store.md` has the whole schema.
 //!
 //! The file is written in one transaction per run, with SQLite's rollback journal rather than a
-//! write-ahead log: it is one file at any time, which can be copied and cached, also on a network's file
-//! system; writers are few and short, and a second one waits for the first.
+//! write-ahead log: it is a single file at any time, which can be copied and cached, also on a network
+//! file system; writes are rare and short, and a second writer waits for the first.
 
 mod list;
 mod load;
@@ -51,7 +51,7 @@ use std::time::Duration;
 /// How long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The number of a run in its store. A number is not used again after its run was removed.
+/// The number of a run in its store. A number is not reused after its run was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunId(pub i64);
 
@@ -69,10 +69,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a store to write to; makes it, and its folder, where there is none.
+    /// Opens a store to write to; creates it and its folder if necessary.
     ///
     /// # Errors
-    /// When the file cannot be written, is no store, or is one of a newer version.
+    /// When the file cannot be written, is not a store, or has a newer version.
     pub fn open(file: &Path) -> Result<Self, String> {
         if let Some(folder) = file.parent().filter(|f| !f.as_os_str().is_empty()) {
             let made = std::fs::create_dir_all(folder);
@@ -85,10 +85,10 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a store that exists, to read from.
+    /// Opens an existing store to read from.
     ///
     /// # Errors
-    /// When there is no such file, it is no store, or one of a newer version.
+    /// When there is no such file, or it is not a store, or has a newer version.
     pub fn open_to_read(file: &Path) -> Result<Self, String> {
         if !file.exists() {
             return Err(format!("there is no store {}", file.display()));
@@ -96,7 +96,7 @@ impl Store {
         let store = Self::connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         match schema::is_current(&store.connection).map_err(|e| store.words(e))? {
             true => Ok(store),
-            // An older one has to be brought up to date first.
+            // An older one must be upgraded first.
             false => Self::open(file),
         }
     }
@@ -113,13 +113,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether a run could be written now, as far as that can be known.
+    /// Whether a run could probably be written now.
     fn try_to_write(&mut self) -> Result<(), String> {
         let tried = self
             .connection
             .execute_batch("BEGIN IMMEDIATE; INSERT INTO run DEFAULT VALUES; ROLLBACK;");
         tried.map_err(|e| {
-            // The transaction may be open still.
+            // The transaction may still be open.
             let _ = self.connection.execute_batch("ROLLBACK");
             self.words(schema::Fault::Sql(e))
         })
@@ -139,18 +139,18 @@ impl Store {
     }
 }
 
-/// What went wrong with a store's file, and what to do.
+/// The message about an error of a store's file.
 fn words(file: &Path, fault: schema::Fault) -> String {
     let file = file.display();
     let error = match fault {
         schema::Fault::Newer { found, known } => {
             return format!(
-                "{file} is a store of schema {found}; this version of allod knows {known} and older: use a \
+                "{file} is a store with schema {found}; this version of allod knows {known} and older: use a \
                  newer allod, or another file with --store"
             );
         }
         schema::Fault::Foreign => {
-            return format!("{file} is a database of another program, not a store");
+            return format!("{file} is another program's database, not a store");
         }
         schema::Fault::Sql(error) => error,
     };

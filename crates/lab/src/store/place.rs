@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Where runs are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In this file, as was asked for.
+    /// In this file, as requested.
     File(PathBuf),
     /// In the user's own file.
     Own,
@@ -15,7 +15,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Reads what `--store` says: a file, or `none`.
+    /// Reads the value of `--store`: a file, or `none`.
     ///
     /// ```
     /// use allod_lab::store::Place;
@@ -26,11 +26,11 @@ impl Place {
         if text.as_os_str() == "none" { Self::None } else { Self::File(text) }
     }
 
-    /// The file, if there is to be one: the user's own is `allod/runs.sqlite` in the folder for data
-    /// that `XDG_DATA_HOME` names, else in `~/.local/share`.
+    /// The file, if any: the user's own is `allod/runs.sqlite` in the folder that `XDG_DATA_HOME`
+    /// names, or else in `~/.local/share`.
     ///
     /// # Errors
-    /// When neither that variable nor `HOME` says where the user's data is.
+    /// When neither that variable nor `HOME` is set.
     pub fn file(&self) -> Result<Option<PathBuf>, String> {
         match self {
             Self::File(file) => Ok(Some(file.clone())),
@@ -44,12 +44,12 @@ impl Place {
 }
 
 fn own(data: Option<PathBuf>, home: Option<PathBuf>) -> Result<PathBuf, String> {
-    // A relative path is to be ignored, says the XDG base directory specification.
+    // The XDG base directory specification says that relative paths are to be ignored.
     let data = data.filter(|folder| folder.is_absolute());
     let home = home.filter(|folder| folder.is_absolute());
-    let folder = data.or_else(|| Some(home?.join(".local/share"))).ok_or(
-        "neither XDG_DATA_HOME nor HOME says where your data is; name a file with --store FILE",
-    )?;
+    let folder = data
+        .or_else(|| Some(home?.join(".local/share")))
+        .ok_or("neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE")?;
     Ok(folder.join("allod/runs.sqlite"))
 }
 

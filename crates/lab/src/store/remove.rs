@@ -1,10 +1,10 @@
-//! Taking a run out.
+//! Removing a run.
 
 use super::{RunId, Store};
 
 impl Store {
-    /// Removes a run with all that belongs to it, and gives the room back to the disk where that can be done
-    /// (it takes as much room for a moment); if not, the next runs use it.
+    /// Removes a run with everything that belongs to it, and shrinks the file if possible (which needs as
+    /// much space for a moment); otherwise, the next runs use the space.
     ///
     /// # Errors
     /// When there is no such run, or the file cannot be written.

@@ -8,11 +8,11 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 impl Store {
-    /// Writes a report whole, or not at all. One that is in the store already is not written again; a shard
-    /// joins the run of the other shards of the same measurement, as with [`take`](Self::take).
+    /// Writes a report completely, or not at all. One that is already in the store is not written again; a
+    /// shard joins the run of the other shards of the same measurement, as with [`take`](Self::take).
     ///
     /// # Errors
-    /// When the file cannot be written; the store is then as it was.
+    /// When the file cannot be written; the store is then unchanged.
     pub fn save(&mut self, report: &Report) -> Result<RunId, String> {
         self.take(std::slice::from_ref(report))?;
         let run = self.sql(|c| find(c, &name_of(report)))?;
@@ -20,7 +20,7 @@ impl Store {
     }
 }
 
-/// The name of a report's run; of one that has none, as older versions wrote them, made of what it says.
+/// The name of a report's run; reports of older versions have none, and get a hash of their contents.
 pub(super) fn name_of(report: &Report) -> String {
     if !report.provenance.id.is_empty() {
         return report.provenance.id.clone();
@@ -50,8 +50,8 @@ pub(super) fn write(
     observations(change, part, &report.observations)
 }
 
-/// The part itself. Its head is all of the report that has no table of its own; the columns beside it are
-/// what one may ask for.
+/// The part itself. Its head holds everything in the report that has no table of its own; the other
+/// columns are for queries.
 fn write_part(change: &Transaction, run: i64, name: &str, report: &Report) -> rusqlite::Result<()> {
     let (p, Machine { os, arch, cpu, cores, memory_kib, huge_pages, governor }) =
         (&report.provenance, &report.machine);
@@ -75,7 +75,7 @@ fn write_part(change: &Transaction, run: i64, name: &str, report: &Report) -> ru
     Ok(())
 }
 
-/// A report without what stands in tables.
+/// A report without the parts that are in tables.
 fn head(report: &Report, name: &str) -> Report {
     let mut head = report.clone();
     head.provenance.id = name.into();
@@ -143,7 +143,7 @@ fn results(change: &Transaction, part: i64, report: &Report) -> rusqlite::Result
     Ok(())
 }
 
-/// Every value, in the order of time; what is the same in many stands once, in its series.
+/// Every value, in order of time; what many values share is stored once, in their series.
 fn observations(change: &Transaction, part: i64, all: &[Observation]) -> rusqlite::Result<()> {
     let mut series: HashMap<_, i64> = HashMap::new();
     let mut new_series = change.prepare("INSERT INTO series VALUES (NULL, ?, ?, ?, ?, ?, ?)")?;

@@ -2,8 +2,7 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// What is done to a file of version n, the n-th, to make it one of version n + 1. A step that has been
-/// released does not change any more.
+/// The n-th step upgrades a file from version n to n + 1. A released step never changes.
 const STEPS: [&str; 3] =
     [include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
@@ -18,7 +17,7 @@ const APPLICATION: i32 = 0x414C_4F44;
 pub(super) enum Fault {
     /// A newer version made it.
     Newer { found: usize, known: usize },
-    /// It is a database, but no store.
+    /// It is a database, but not a store.
     Foreign,
     /// SQLite says so.
     Sql(rusqlite::Error),
@@ -30,12 +29,12 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// Whether the file has today's schema.
+/// Whether the file has the current schema.
 pub(super) fn is_current(connection: &Connection) -> Result<bool, Fault> {
     Ok(version(connection)? == VERSION)
 }
 
-/// Brings the file up to today's schema, whatever it is now. Of several processes that come at once,
+/// Upgrades the file to the current schema from any older one. If several processes do so at once,
 /// one does it and the others wait.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), Fault> {
     if is_current(connection)? {
@@ -46,7 +45,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), Fault> {
     Ok(change.commit()?)
 }
 
-/// Takes the steps up to a version that are not taken yet.
+/// Takes the missing steps up to a version.
 fn migrate(change: &Transaction, to: usize) -> Result<(), Fault> {
     for step in &STEPS[version(change)?.min(to)..to] {
         change.execute_batch(step)?;
@@ -74,7 +73,7 @@ fn version(connection: &Connection) -> Result<usize, Fault> {
 pub(super) mod tests {
     use super::*;
 
-    /// Makes a file what an older version of the laboratory left: undoes steps, the last one first.
+    /// Turns a file into one of an older version: undoes steps, the last one first.
     pub(in crate::store) fn make_old(connection: &Connection, version: usize) {
         let undo = [
             "DROP VIEW observations; DROP INDEX part_of_run; DROP INDEX arm_of_part;
@@ -88,7 +87,7 @@ pub(super) mod tests {
         connection.pragma_update(None, "user_version", version as i64).unwrap();
     }
 
-    /// A file as a newer version of the laboratory might leave it.
+    /// A file as a newer version might write it.
     pub(in crate::store) fn make_newer(connection: &Connection) {
         connection.pragma_update(None, "user_version", VERSION as i64 + 1).unwrap();
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-/// Seconds since 1970 of a day or a minute (`2026-11-22`, `2026-11-22 14:30`, in UTC), or of so long ago
+/// Seconds since 1970 of a day or a minute (`2026-11-22`, `2026-11-22 14:30`, in UTC), or of a time ago
 /// (`90m`, `12h`, `7d`, `2w`).
 ///
 /// ```
@@ -42,5 +42,5 @@ pub fn since(text: &str) -> Result<u64, String> {
 }
 
 fn wanted() -> String {
-    "a day or a length of time is wanted, such as 2026-11-22 or 7d".into()
+    "expected a day or a length of time, such as 2026-11-22 or 7d".into()
 }

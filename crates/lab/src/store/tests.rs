@@ -6,7 +6,7 @@ use crate::model::{ArmRecord, Report};
 use crate::tree::Tree;
 use crate::views::{Against, View, tests as views};
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -28,7 +28,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A report with everything that one can have.
+/// A report with everything.
 pub(crate) fn full() -> Report {
     let mut report = views::report(&[
         ("a", "base", &TIME, 4.0),
@@ -137,7 +137,7 @@ fn a_store_of_a_newer_version_is_refused() {
     make_newer(&Store::open(&scratch.file()).unwrap().connection);
     for opened in [Store::open(&scratch.file()), Store::open_to_read(&scratch.file())] {
         let why = opened.err().unwrap();
-        assert!(why.contains("is a store of schema 4; this version of allod knows 3"), "{why}");
+        assert!(why.contains("is a store with schema 4; this version of allod knows 3"), "{why}");
     }
 }
 
@@ -175,7 +175,7 @@ fn what_is_no_store_is_left_alone() {
     std::fs::remove_file(scratch.file()).unwrap();
     Connection::open(scratch.file()).unwrap().execute_batch("CREATE TABLE run (x)").unwrap();
     let why = Store::open(&scratch.file()).unwrap_err();
-    assert!(why.ends_with("is a database of another program, not a store"), "{why}");
+    assert!(why.ends_with("is another program's database, not a store"), "{why}");
 
     std::fs::remove_file(scratch.file()).unwrap();
     Store::open(&scratch.file()).unwrap().save(&full()).unwrap();
@@ -198,7 +198,7 @@ fn a_full_disk_leaves_the_store_as_it_was() {
     let scratch = Scratch::new("full");
     let mut store = Store::open(&scratch.file()).unwrap();
     let run = store.save(&full()).unwrap();
-    // SQLite's own limit of a file gives the same answer as a disk without room.
+    // SQLite's own size limit fails like a full disk.
     let limit = "PRAGMA page_count";
     let pages: i64 = store.sql(|c| c.query_row(limit, [], |row| row.get(0))).unwrap();
     store.sql(|c| c.pragma_update(None, "max_page_count", pages)).unwrap();
@@ -218,7 +218,7 @@ fn many_threads_with_connections_of_their_own_write_at_once() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                // All of them find that there is no file yet.
+                // All of them find no file at first.
                 let mut store = Store::open(&scratch.file()).unwrap();
                 for _ in 0..5 {
                     store.save(&full()).unwrap();

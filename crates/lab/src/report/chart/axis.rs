@@ -1,4 +1,4 @@
-//! Axes: where values lie, which of them are labelled, and how.
+//! Axes: positions of values, and labels.
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis over some values, with about as many labels as are wanted at most.
+    /// An axis over some values, with about `labels` labels at most.
     pub fn over(scale: Scale, values: impl IntoIterator<Item = f64>, most: usize) -> Self {
         let usable = |v: &f64| v.is_finite() && (scale == Scale::Linear || *v > 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -95,7 +95,7 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
-/// Somewhat more than the values need, and never nothing.
+/// A range slightly wider than the values, and never empty.
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     match scale {
         Scale::Linear => {
@@ -109,7 +109,7 @@ fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     }
 }
 
-/// Round numbers within a range, at most so many where that can be had.
+/// Round numbers within a range, at most `most` of them if possible.
 fn ticks(scale: Scale, from: f64, to: f64, most: usize) -> Vec<f64> {
     if scale == Scale::Linear || to / from < 4.0 {
         return steps(from, to, most);
@@ -135,7 +135,7 @@ fn steps(from: f64, to: f64, most: usize) -> Vec<f64> {
     (first..).map(|i| i as f64 * step).take_while(|v| *v <= to).collect()
 }
 
-/// A round number without what it does not need; thousands and millions by letter.
+/// A round number in its shortest form; thousands and millions by letter.
 fn number(value: f64) -> String {
     let magnitude = value.abs();
     match magnitude {

@@ -13,7 +13,7 @@ const LINE: u32 = 18;
 /// One ratio.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// What it is of.
+    /// Its name.
     pub name: String,
     /// The ratio, with its interval.
     pub share: Share,
@@ -33,8 +33,8 @@ impl Entry {
     }
 }
 
-/// A dot for each ratio and a line for its interval, on a logarithmic axis on which 1 is marked. `what` says what
-/// the ratios are, such as `times faster than mimalloc`.
+/// A dot for each ratio and a line for its interval, on a logarithmic axis with 1 marked. `what` labels the
+/// ratios, such as `times faster than mimalloc`.
 pub fn forest(label: &str, what: &str, entries: &[Entry]) -> String {
     let ends = |e: &Entry| e.share.ci95.unwrap_or([e.share.ratio; 2]);
     let values = entries.iter().flat_map(|e| ends(e).into_iter().chain([e.share.ratio]));

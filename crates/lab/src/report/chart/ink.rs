@@ -3,8 +3,8 @@
 use plotters::style::RGBColor;
 use std::fmt::Write;
 
-/// A colour of the charts. The value that is drawn is the light one; the style sheet puts a variable in its
-/// place, whose value is another one where the reader prefers dark pages.
+/// A colour of the charts. The light value is drawn; the style sheet replaces it by a variable, whose value
+/// differs if the reader prefers dark pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// Numbers and medians.
@@ -13,13 +13,13 @@ pub enum Ink {
     Muted,
     /// Axes and lines behind the data.
     Grid,
-    /// Better, and sure.
+    /// Better, for certain.
     Go,
-    /// Worse, and sure.
+    /// Worse, for certain.
     NoGo,
     /// Not known, or no difference that matters.
     Neutral,
-    /// One of several lines; after the last one the first comes again.
+    /// One of several lines; the colours repeat after the last.
     Line(usize),
 }
 
@@ -36,7 +36,7 @@ const INKS: [(&str, u32, u32); 6] = [
     ("neutral", 0x6E7781, 0x8B949E),
 ];
 
-/// Colours that most people can tell apart, whatever kinds of light they see (Okabe and Ito, darker or lighter).
+/// Colours that most people can distinguish, including the colour-blind (Okabe and Ito, darker or lighter).
 const LINE_INKS: [(u32, u32); LINES] = [
     (0x0072B2, 0x4FA8E0),
     (0xD55E00, 0xFF8A4C),

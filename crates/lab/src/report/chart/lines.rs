@@ -7,21 +7,22 @@ use plotters::element::Circle;
 use plotters::series::DashedLineSeries;
 use plotters::style::Color;
 
-/// One line; its place in the list is its colour.
+/// One line; its position in the list decides its colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What it is of.
+    /// Its name.
     pub name: String,
     /// Its points.
     pub points: Vec<(f64, f64)>,
     /// The interval of each point; may be empty.
     pub intervals: Vec<[f64; 2]>,
-    /// Whether it is dashed, as what was not measured is.
+    /// Whether it is dashed, for values that were not measured.
     pub dashed: bool,
 }
 
 impl Line {
-    /// Whether the line at a place of the list is drawn dashed: colours come again from there on.
+    /// Whether the line at a position in the list is dashed, because colours repeat from there
+    /// on.
     pub fn is_dashed(&self, place: usize) -> bool {
         self.dashed || place >= LINES
     }
@@ -30,19 +31,19 @@ impl Line {
 /// How lines are drawn.
 #[derive(Clone, Debug)]
 pub struct Style<'a> {
-    /// What the chart shows, for those who hear it.
+    /// What the chart shows, for screen readers.
     pub label: &'a str,
-    /// What lies along the x axis.
+    /// What the x axis shows.
     pub along: &'a str,
     /// Names instead of numbers on the x axis, at 0, 1, 2, …
     pub names: Option<Vec<String>>,
     /// The unit of the values.
     pub unit: &'a str,
-    /// Equal ratios at equal distances, with 1 marked; otherwise from 0 up.
+    /// Logarithmic, with 1 marked; otherwise linear from 0 up.
     pub ratios: bool,
 }
 
-/// Draws lines. Colours tell them apart, and from the ninth on dashes, too.
+/// Draws lines. They differ by colour, and from the ninth on also by dashes.
 pub fn lines(style: &Style, lines: &[Line]) -> String {
     let values = || {
         let of = |l: &Line| {
@@ -99,7 +100,7 @@ pub fn lines(style: &Style, lines: &[Line]) -> String {
     })
 }
 
-/// Moves points of the same name apart, so that their intervals stand beside one another.
+/// Moves points of the same name apart, so that their intervals are side by side.
 fn aside(line: usize, lines: usize) -> f64 {
     let step = (0.4 / lines as f64).min(0.06);
     (line as f64 - (lines - 1) as f64 / 2.0) * step

@@ -1,7 +1,7 @@
 //! Charts as SVG, drawn by plotters.
 //!
-//! Each is as wide as a phone and is never scaled down, so that its labels stay readable; a page puts as many beside one
-//! another as there is room for. Colours are [`Ink`]s, to which the page's style sheet gives a light and a dark value.
+//! Each is as wide as a phone and is never scaled down, so that its labels stay readable; a page puts as many
+//! side by side as fit. Colours are [`Ink`]s, for which the page's style sheet has a light and a dark value.
 
 mod axis;
 mod forest;
@@ -26,12 +26,12 @@ use plotters::prelude::{IntoDrawingArea, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, TextStyle};
 
-/// The width of every chart, in the pixels of its own.
+/// The width of every chart, in its own pixels.
 pub const WIDTH: u32 = 340;
-/// What plotters divides sizes of fonts by.
+/// plotters divides font sizes by this.
 const FONT_UNIT: f64 = 1.24;
 const FONT: f64 = 11.0;
-/// The most that a name beside an axis may take.
+/// The most width of a name beside an axis.
 const WIDEST: f64 = 140.0;
 const DRAWN: &str = "text in memory takes whatever is drawn";
 
@@ -41,12 +41,12 @@ type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 
 /// What surrounds the data.
 struct Surroundings<'a> {
-    /// What the chart shows, for those who hear it.
+    /// What the chart shows, for screen readers.
     label: &'a str,
     height: u32,
     x: Axis,
     y: Axis,
-    /// What stands at the axes; the one of the y axis stands above it.
+    /// The titles of the axes; that of the y axis is above it.
     names: [&'a str; 2],
     /// Room for the labels of the y axis.
     left: u32,
@@ -56,10 +56,10 @@ struct Surroundings<'a> {
     lines_across: bool,
 }
 
-/// Draws a chart: its axes, and then whatever `paint` does.
+/// Draws a chart: its axes, then whatever `paint` draws.
 fn draw(around: Surroundings, paint: impl FnOnce(&mut Plot, &Whole)) -> String {
     let mut svg = String::new();
-    // It stands below the middle of the data, and may reach as far to either side as there is room on the right.
+    // It is centred below the data, and may extend as far to either side as there is room on the right.
     let widest = f64::from(WIDTH - around.left + around.right);
     let above = if around.names[1].is_empty() { 6 } else { 20 };
     {
@@ -138,12 +138,12 @@ fn text(characters: &[char]) -> String {
     characters.iter().collect()
 }
 
-/// Room for the longest of some labels, and for what lies between them and the axis.
+/// Room for the longest of some labels, and for the gap to the axis.
 fn room<'a>(labels: impl IntoIterator<Item = &'a str>) -> u32 {
     labels.into_iter().map(width).fold(0.0, f64::max) as u32 + 16
 }
 
-/// About how wide a text is, in a font that runs wide.
+/// The approximate width of a text, in a wide font.
 fn width(text: &str) -> f64 {
     let of = |c: char| match c {
         'i' | 'j' | 'l' | 'f' | 't' | 'r' | '.' | ',' | ':' | '\'' | '|' | ' ' | '-' | '('

@@ -7,7 +7,7 @@ use plotters::style::Color;
 
 /// The height of a strip.
 const STRIP: u32 = 24;
-/// From this ratio on of the greatest to the least value, the axis is logarithmic.
+/// If the greatest value is at least this many times the least, the axis is logarithmic.
 const WIDE: f64 = 8.0;
 
 /// The observations of one arm.
@@ -19,7 +19,7 @@ pub struct Strip {
     pub values: Vec<f64>,
 }
 
-/// A strip for each arm, on a common axis; `unit` says what the values count.
+/// A strip for each arm, on a common axis; `unit` is the values' unit.
 pub fn strips(label: &str, unit: &str, strips: &[Strip]) -> String {
     let all = || strips.iter().flat_map(|s| s.values.iter().copied());
     let (low, high) = all().fold((f64::INFINITY, 0.0), |(l, h), v| (v.min(l), v.max(h)));
@@ -70,7 +70,7 @@ fn quartiles(values: &[f64]) -> [f64; 2] {
     [median(&sorted[..half]), median(&sorted[sorted.len() - half..])]
 }
 
-/// What values are divided by so that they are of a size that people read, and the unit they then have.
+/// The divisor that brings values to a readable size, and their unit then.
 pub(super) fn in_a_unit_that_fits(unit: &str, value: f64) -> (f64, String) {
     let steps: &[(&str, f64)] = match unit {
         u if u.starts_with("ns") => &[("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)],

@@ -1,4 +1,4 @@
-//! Charts as text; how they look is seen by tests/reports.sh in a browser.
+//! Charts as text; tests/reports.sh checks their appearance in a browser.
 
 use super::*;
 use crate::report::Share;

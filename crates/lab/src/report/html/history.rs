@@ -6,7 +6,7 @@ use super::super::suite::Suite;
 use super::{Section, card, legend};
 use maud::{Markup, html};
 
-/// The most runs whose numbers have room below a chart.
+/// The most runs whose numbers fit below a chart.
 const MOST_NUMBERED: usize = 12;
 
 pub(super) fn section(all: &[Given], suites: &[(&Given, Suite)]) -> Option<Section> {
@@ -17,7 +17,7 @@ pub(super) fn section(all: &[Given], suites: &[(&Given, Suite)]) -> Option<Secti
         .collect();
     let body = html! {
         p {
-            "Ratios, not times: between two runs a machine changes by more than what one looks for. Each ratio is against the \
+            "Ratios, not times: between two runs a machine changes by more than the differences one looks for. Each ratio is against the \
              reference of the same run, with its 95 % interval."
         }
         @for (suite, runs) in &histories {
@@ -34,7 +34,7 @@ fn having<'a>(all: &'a [Given], suite: &str) -> Vec<&'a Given> {
     all.iter().filter(|given| Suite::of(&given.report, suite).is_some()).collect()
 }
 
-/// A line for each subject, also for those that the row lacks: colours are the same in all charts.
+/// A line for each subject, even for those missing in the row: colours are the same in all charts.
 fn lines_of(suite: &Suite, runs: &[&Given], row: &str) -> Vec<Line> {
     let others = suite.subjects.iter().filter(|s| **s != suite.reference);
     let line = |subject: &&str| {
@@ -61,7 +61,7 @@ fn of_row(suite: &Suite, runs: &[&Given], row: &str) -> Markup {
     card(row, &lines(&style, &drawn))
 }
 
-/// Runs are numbered, since names would not have room; of many, not every one is.
+/// Runs are numbered, since names would not fit; if there are many, only some are.
 fn numbers(runs: usize) -> Vec<String> {
     let every = runs.div_ceil(MOST_NUMBERED);
     let number =

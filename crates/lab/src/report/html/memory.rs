@@ -9,7 +9,7 @@ use maud::{Markup, html};
 pub(super) fn section(all: &[Given]) -> Option<Section> {
     let charts: Vec<Markup> = all.iter().flat_map(of_run).collect();
     let body = html! {
-        p { "Resident memory above the start, from a run of its own for each subject, which is not timed." }
+        p { "Resident memory above the start, from a separate run for each subject, which is not timed." }
         div.cards { @for chart in &charts { (chart) } }
     };
     (!charts.is_empty()).then_some(Section { anchor: "memory", title: "Memory over time", body })

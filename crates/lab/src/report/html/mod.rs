@@ -1,5 +1,5 @@
-//! One page that has everything in it: it needs no network and no script, follows the reader's choice of light or
-//! dark, fits on a phone, and prints.
+//! A self-contained page: it needs no network and no script, follows the reader's choice of light or dark,
+//! fits on a phone, and prints.
 
 mod distributions;
 mod experiments;
@@ -19,14 +19,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 
-/// A part of the page: what its anchor is called, its heading, and what is in it.
+/// A part of the page: its anchor, its heading, and its contents.
 struct Section {
     anchor: &'static str,
     title: &'static str,
     body: Markup,
 }
 
-/// The page. Of suites that several runs have, the last run's is shown, and how each row changed.
+/// The page. If several runs have a suite, the last one's is shown, and how each row changed.
 pub fn page(all: &[Given]) -> String {
     let suites = newest_suites(all);
     let sections = [
@@ -47,7 +47,7 @@ pub fn page(all: &[Given]) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                // Whatever a name in a report tries to be, nothing is loaded and nothing runs.
+                // Whatever names a report contains, nothing is loaded and nothing runs.
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 title { (title) }
                 style { (PreEscaped(style_sheet())) (PreEscaped(STYLE)) }
@@ -87,12 +87,12 @@ fn summary(all: &[Given]) -> String {
     format!("Made from {}.", runs.join("; "))
 }
 
-/// A chart under its heading; a page has several of them in a row where there is room.
+/// A chart under its heading; several fit in a row if the page is wide enough.
 fn card(heading: &str, chart: &str) -> Markup {
     card_with(heading, chart, html! {})
 }
 
-/// A chart with something below it, such as its legend.
+/// A chart with more below it, such as its legend.
 fn card_with(heading: &str, chart: &str, below: Markup) -> Markup {
     html! { figure { figcaption { (heading) } (PreEscaped(chart)) (below) } }
 }
@@ -120,7 +120,7 @@ fn table(table: &Table) -> Markup {
     }
 }
 
-/// Which line is whose.
+/// The legend of the lines.
 fn legend(lines: &[Line]) -> Markup {
     html! {
         ul.legend {

@@ -23,7 +23,7 @@ pub(super) fn section(suites: &[(&Given, Suite)]) -> Option<Section> {
     (!suites.is_empty()).then_some(Section { anchor: "ratios", title: "Ratios", body })
 }
 
-/// All rows and all subjects, the better the bluer.
+/// All rows and all subjects, bluer for better.
 fn matrix(suite: &Suite) -> Markup {
     let subjects: Vec<&str> =
         suite.subjects.iter().copied().filter(|s| *s != suite.reference).collect();
@@ -66,7 +66,7 @@ fn shade(ratio: f64) -> Option<&'static str> {
 fn of_row<'a>(suite: &Suite<'a>, row: &'a str) -> Markup {
     let reference = match suite.median(row, suite.reference) {
         Some(_) => suite.reference,
-        // Where the reference does not take part, the row has one of its own.
+        // If the reference does not take part, the row has its own.
         None => suite
             .report
             .comparisons

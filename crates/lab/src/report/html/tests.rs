@@ -1,4 +1,4 @@
-//! The page as text; how it looks is seen by tests/reports.sh in a browser.
+//! The page as text; tests/reports.sh checks its appearance in a browser.
 
 use super::page;
 use crate::experiment::{Advice, Effect, Experiment, Matrix, Measured};
@@ -58,7 +58,7 @@ fn an_experiment_has_a_chart_for_each_pair_of_factors_and_its_advice() {
     assert!(page.contains("if gains added up") && page.contains("Recommended: x."));
 }
 
-/// The names of tags that are opened and of those that are closed, in order.
+/// The names of opened and of closed tags, in order.
 fn tags(page: &str) -> Vec<&str> {
     let body = page.split_once("</head>").expect("there is a head").1;
     let tags = body.split('<').skip(1).filter(|tag| !tag.starts_with('!'));

@@ -26,7 +26,7 @@ pub(super) fn leaner(suite: &Suite, subject: &str, other: &str) -> Option<Mean> 
 }
 
 /// The mean over the rows that have a ratio. Its interval resamples rounds, and needs the observations of all
-/// of them: the logarithms of their paired ratios.
+/// rows: the logarithms of their paired ratios.
 fn over<'a>(
     rows: &[&'a str],
     ratio: impl Fn(&'a str) -> Option<f64>,

@@ -1,4 +1,4 @@
-//! What is to be reached, and whether it is.
+//! Milestones, and whether they are reached.
 //!
 //! | milestone | reached when |
 //! | --- | --- |
@@ -22,17 +22,17 @@ const PUBLISHED: [(&str, f64); 2] = [
     ("55 % of mimalloc in random-mixed, that allocator's milestone", 0.55),
 ];
 
-/// Something to be reached.
+/// A milestone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Milestone {
-    /// What, in words.
+    /// Its name.
     pub what: String,
     /// The least ratio that reaches it.
     pub wanted: f64,
-    /// What was measured.
+    /// The measured ratio.
     #[serde(flatten)]
     pub measured: Share,
-    /// Whether that is enough.
+    /// Whether it is reached.
     pub reached: Reached,
 }
 
@@ -40,11 +40,11 @@ pub struct Milestone {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reached {
-    /// The whole interval is at least what is wanted; without an interval, the number is.
+    /// The whole interval, or without one the number, is at least what is wanted.
     Yes,
-    /// The whole interval is below.
+    /// The whole interval is below it.
     No,
-    /// What is wanted lies within the interval.
+    /// What is wanted is within the interval.
     Open,
 }
 
@@ -84,7 +84,7 @@ impl Milestone {
     }
 }
 
-/// All milestones of a suite, as far as it has what they are about.
+/// All milestones that apply to a suite.
 pub(super) fn all(suite: &Suite, ours: &str, against_best: &[AgainstBest]) -> Vec<Milestone> {
     let mut all = peers(suite, ours);
     all.extend(published(suite, ours));
@@ -111,14 +111,14 @@ fn peers(suite: &Suite, ours: &str) -> Vec<Milestone> {
     passed.collect()
 }
 
-/// Against the best other of each row, which is a different one in each: no single allocator is as good.
+/// Against the best other of each row, which differs from row to row: no single allocator is that good.
 fn the_best(suite: &Suite, rows: &[AgainstBest]) -> Vec<Milestone> {
     let mean = |rows: &mut dyn Iterator<Item = &AgainstBest>| {
         let ratios: Vec<f64> = rows.map(|row| row.share.ratio).collect();
         Share { ratio: stats::geometric_mean(&ratios), ci95: None }
     };
     let Some(worst) = rows.first() else { return Vec::new() };
-    let what = "as fast as the best other of each row, in the mean";
+    let what = "as fast on average as the best other of each row";
     let mut all = vec![Milestone::new(what, 1.0, mean(&mut rows.iter()))];
     let extremes = suite.extremes();
     let mut typical = rows.iter().filter(|row| !extremes.contains(&row.row.as_str())).peekable();

@@ -16,17 +16,17 @@ const OURS: [&str; 2] = ["allod", "typed"];
 pub struct Scorecard {
     /// The suite's name.
     pub suite: String,
-    /// The subject that all are shares of.
+    /// The reference of all shares.
     pub reference: String,
-    /// The subject that is ours, where there is one.
+    /// Our subject, if there is one.
     pub ours: Option<String>,
-    /// The rows that means are over.
+    /// The rows of the means.
     pub rows: Vec<String>,
-    /// Those of them that are left out of the second mean.
+    /// The extreme rows, left out of the second mean.
     pub extremes: Vec<String>,
     /// Every subject, the fastest first.
     pub subjects: Vec<Line>,
-    /// What is to be reached, and whether it is.
+    /// Its milestones.
     pub milestones: Vec<Milestone>,
     /// Our subject against the best other one of each row, the worst first.
     pub against_best: Vec<AgainstBest>,
@@ -37,9 +37,9 @@ pub struct Scorecard {
 pub struct Line {
     /// The subject's name.
     pub subject: String,
-    /// Its throughput; none where it lost a row.
+    /// Its throughput; none if it lost a row.
     pub throughput: Option<Mean>,
-    /// The same without the extreme rows; none where there are none of them.
+    /// The same without the extreme rows; none if there are no such rows.
     pub without_extremes: Option<Mean>,
     /// How many times less memory it takes at the peak.
     pub memory: Option<Mean>,
@@ -53,18 +53,18 @@ pub struct Mean {
     /// The mean and, where all its rows have observations, its interval.
     #[serde(flatten)]
     pub share: Share,
-    /// How many rows it is over.
+    /// The number of its rows.
     pub rows: usize,
 }
 
-/// Our subject in one row against the other that is fastest there.
+/// Our subject in one row against the fastest other subject there.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgainstBest {
     /// The row.
     pub row: String,
     /// The other subject with the least median.
     pub best: String,
-    /// How many times faster than it ours is.
+    /// How many times faster ours is.
     #[serde(flatten)]
     pub share: Share,
 }
@@ -103,7 +103,7 @@ fn line(suite: &Suite, subject: &str) -> Line {
     let failures = suite.report.failures.iter();
     let lost = failures.filter(|f| f.suite == suite.name && f.subject == subject);
     let lost: Vec<String> = lost.map(|f| f.workload.clone()).collect();
-    // A mean over the rows that are left would flatter it.
+    // A mean over the remaining rows would flatter it.
     let whole = |mean: Option<Mean>| mean.filter(|_| lost.is_empty());
     let faster = |rows: &[_]| whole(throughput(suite, rows, subject, suite.reference));
     Line {
