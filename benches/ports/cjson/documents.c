@@ -3,6 +3,7 @@
 #include "cJSON.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static char *read_file(const char *name) {
