@@ -117,7 +117,9 @@ fn refused(result: &c_long) -> bool {
 /// Prepares for a limit of the address space of this process; limits have 64 bits on all machines that this
 /// library serves.
 unsafe fn expect_limit(target: pid_t, resource: c_uint, limit: *const rlimit) {
-    let counts = matches!(resource, libc::RLIMIT_AS | libc::RLIMIT_DATA);
+    // The C libraries do not agree on the sign of these numbers.
+    let counts =
+        [libc::RLIMIT_AS, libc::RLIMIT_DATA].iter().any(|&r| i64::from(r) == i64::from(resource));
     // SAFETY: the caller's limit is null or readable.
     let is_limit = counts && !limit.is_null() && unsafe { (*limit).rlim_cur } != RLIM_INFINITY;
     if is_limit && is_this_process(target) {

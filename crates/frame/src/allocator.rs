@@ -4,6 +4,7 @@ use crate::aids;
 use crate::error::OutOfMemory;
 use crate::frame::Frame;
 use crate::open::Open;
+use crate::owned::OwnedFrame;
 use allocator_api2::alloc::{AllocError, Allocator};
 use core::alloc::Layout;
 use core::ptr::{self, NonNull};
@@ -146,8 +147,12 @@ macro_rules! passed_on {
 #[cfg(feature = "nightly")]
 pub(crate) use passed_on;
 
-passed_on!(Allocator; /// As [`Frame`]'s.
-    &Open<'_, '_>: |open| &&***open);
+passed_on!(Allocator;
+    /// As [`Frame`]'s.
+    &Open<'_, '_>: |open| &&***open,
+    /// As [`Frame`]'s.
+    &OwnedFrame: |owned| &owned.frame(),
+);
 
 /// Zeroes the bytes that a block gained when it grew from one layout to another.
 ///

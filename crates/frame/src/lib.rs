@@ -25,6 +25,7 @@
 //! | [`arena`](Arena) | the chunks, kept from frame to frame |
 //! | [`frame`](Frame) | cursor and limit of one frame; all ways to allocate |
 //! | [`guard`](FrameGuard) | begin and end; checkpoints and rollback |
+//! | [`owned`](OwnedFrame) | a frame that owns its arena, for values that carry their memory |
 //! | [`batch`](Batch) | many values in one step of the cursor |
 //! | [`allocator`](Blocks), [`string`](FrameString) | collections and strings that live in frames |
 //! | [`finished`](Finished) | results that outlive their frame, move between threads, or are kept for the next frames |
@@ -70,6 +71,7 @@ mod guard;
 #[cfg(feature = "nightly")]
 mod nightly;
 mod open;
+mod owned;
 mod phases;
 mod pool;
 mod progress;
@@ -139,6 +141,7 @@ pub use finished::{Finished, Ring};
 pub use frame::Frame;
 pub use guard::{Checkpoint, FrameGuard};
 pub use open::Open;
+pub use owned::OwnedFrame;
 pub use phases::{Phase, Phases};
 pub use pool::{Group, Handle, Pool};
 pub use scratch::{Lent, Scratch};

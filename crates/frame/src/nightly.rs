@@ -7,6 +7,7 @@ use crate::allocator::passed_on;
 use crate::blocks::Blocks;
 use crate::frame::Frame;
 use crate::open::Open;
+use crate::owned::OwnedFrame;
 use allocator_api2::alloc::Allocator as Stable;
 use core::alloc::{AllocError, Allocator, Layout};
 use core::ptr::NonNull;
@@ -14,6 +15,7 @@ use core::ptr::NonNull;
 passed_on!(Stable;
     &Frame<'_>: |frame| frame,
     &Open<'_, '_>: |open| open,
+    &OwnedFrame: |owned| owned,
     &Blocks<'_, '_>: |blocks| blocks,
 );
 #[cfg(feature = "task")]

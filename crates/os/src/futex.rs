@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize};
 /// Returns when woken, when the value differs, when a signal came or when the time is over.
 pub fn futex_wait(word: &AtomicU32, value: u32, millis: Option<u64>) {
     let t = millis.map(|ms| libc::timespec {
-        tv_sec: (ms / 1000) as libc::time_t,
+        tv_sec: (ms / 1000) as _,
         tv_nsec: (ms % 1000) as libc::c_long * 1_000_000,
     });
     let timeout = t.as_ref().map_or(core::ptr::null(), |t| t as *const libc::timespec);
