@@ -4,7 +4,7 @@
 //! faults and is reported. Few blocks are guarded, so this can stay on in production:
 //! docs/guarding.md. A **profile** estimates from samples which functions hold the memory: docs/profiles.md.
 
-pub use crate::sample::trace::{Walk, walk_with};
+pub use crate::base::trace::{Walk, walk_with};
 
 pub use allod_os::file::Refusal;
 

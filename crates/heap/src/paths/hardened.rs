@@ -19,6 +19,7 @@ use crate::map::far::FAR;
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::Span;
 use crate::map::span_map::MAP;
+use crate::map::stacks;
 use crate::paths::{alloc, canary, fast, large, release};
 use core::ptr;
 
@@ -134,6 +135,7 @@ unsafe fn hand_out(block: *mut u8, room: usize, size: usize, origin: Origin) -> 
         note_long_slack(block, room, size);
         blocks::set(block, Entry::live(room - size).asked_by(origin));
     }
+    stacks::note_taken(block);
     block
 }
 
@@ -155,13 +157,8 @@ unsafe fn written_when_free(function: &'static str, block: *mut u8, room: usize)
 unsafe fn note_long_slack(block: *mut u8, room: usize, size: usize) {
     if room - size >= Entry::MOST_SLACK {
         // SAFETY: the caller's contract. In so long a slack, the word before the tail is slack, too.
-        unsafe { size_word(block, room).write(size) };
+        unsafe { blocks::size_word(block, room).write(size) };
     }
-}
-
-/// Where a block with a long slack says its size.
-fn size_word(block: *const u8, room: usize) -> *mut usize {
-    block.wrapping_add(room - 16).cast::<usize>().cast_mut()
 }
 
 /// A live block.
@@ -192,12 +189,8 @@ pub fn live_at(p: *const u8) -> Option<Live> {
         return Some(Live { size, entry, place: Place::Large(span) });
     }
     let room = heap_and_class(bin).1.usable();
-    let slack = entry.slack();
-    let size = match slack >= Entry::MOST_SLACK {
-        // SAFETY: a live block with a long slack says its size there. What an overflow has left is no size.
-        true => unsafe { size_word(p, room).read() }.min(room - Entry::MOST_SLACK),
-        false => room - slack.min(room),
-    };
+    // SAFETY: a live block of a slab.
+    let size = unsafe { entry.asked(p, room)? };
     Some(Live { size, entry, place: Place::Slab(bin, room) })
 }
 
@@ -275,6 +268,7 @@ unsafe fn take_back(p: *mut u8, live: Live) {
             return misuse("free", p, Misuse::Overflow);
         }
         blocks::set(p, live.entry.turned(State::Held));
+        stacks::note_freed(p);
         if room < SPARSE {
             clear(p, room)
         } else {

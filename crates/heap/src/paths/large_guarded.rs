@@ -20,6 +20,7 @@ use crate::map::far::{self, FAR};
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::{Kind, Large, Span};
 use crate::map::span_map::MAP;
+use crate::map::stacks;
 use crate::paths::{canary, retired};
 use crate::purge::{policy, turn};
 use crate::source::{Free, SOURCE};
@@ -155,6 +156,7 @@ unsafe fn enter(
         canary::write(block, size + slack, size);
         MAP.enter(unit, units, &raw mut (*span).bin);
         blocks::set(block, Entry::live(slack));
+        stacks::note_taken(block);
         MAP.publish();
         if !h.is_null() {
             let Some(mut locked) = Heap::enter(h) else {
@@ -233,6 +235,7 @@ pub unsafe fn free_moved(span: *mut Span, p: *mut u8) {
         if !(*span).claim(Kind::Large) {
             return misuse("free", p, Misuse::DoubleFree);
         }
+        stacks::note_freed(p);
         let units = (*span).units as usize;
         let h = (*span).owner.load(Relaxed).cast::<Heap>();
         if !h.is_null() {

@@ -2,13 +2,13 @@
 
 use crate::base::chance::chance;
 use crate::base::hardening::SAMPLES;
+use crate::base::trace::Trace;
 use crate::heap::heap::Heap;
 use crate::profile::live::{Live, Sample};
 use crate::profile::sites::{Site, Sites};
 use crate::purge::fork;
 use crate::purge::layers::{self, AroundFork};
 use crate::sample::due;
-use crate::sample::trace::Trace;
 use crate::thread::shared;
 use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
