@@ -1,6 +1,6 @@
 //! The base: constants that define how memory is divided, size classes, settings, and the one list.
 //!
-//! May use: nothing of the heap. Keeps no memory but one stack, and no state but the settings.
+//! May use: nothing of the heap. Keeps no memory but one stack, and no state but the settings and how stacks are walked.
 //!
 //! | file | keeps |
 //! | --- | --- |

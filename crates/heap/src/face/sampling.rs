@@ -38,8 +38,7 @@ pub fn guarded_one_in() -> u32 {
 }
 
 /// Begins a heap profile with one sample per `every` bytes on average, in all threads, and discards an earlier
-/// one. False when there is no memory for it, and in the hardened build: nothing has
-/// changed then.
+/// one. False when there is no memory for it: nothing has changed then.
 ///
 /// ```
 /// use allod_heap::sampling;

@@ -21,6 +21,7 @@ use crate::map::record::Span;
 use crate::map::span_map::MAP;
 use crate::map::stacks;
 use crate::paths::{alloc, canary, fast, large, release};
+use crate::profile::samples;
 use core::ptr;
 
 pub use crate::map::blocks::Origin;
@@ -78,7 +79,7 @@ pub fn aligned(align: usize, size: usize) -> *mut u8 {
     match Class::aligned(align, size.saturating_add(1)) {
         // SAFETY: a new block of that class, or null.
         Some(class) => unsafe {
-            hand_out(alloc::ordinary(class), class.usable(), size, Origin::Any)
+            hand_out(alloc::malloc_class(class, size, align), class.usable(), size, Origin::Any)
         },
         None => large::alloc(size, align).block,
     }
@@ -246,8 +247,12 @@ pub unsafe fn free(p: *mut u8) {
 /// Frees a far block, or reports what is none.
 #[cold]
 fn free_elsewhere(p: *mut u8) {
+    if p.is_null() {
+        return;
+    }
+    samples::note_if_sample(p);
     // SAFETY: a far block that the caller gives up.
-    if !p.is_null() && !unsafe { FAR.free(p) } {
+    if !unsafe { FAR.free(p) } {
         not_live("free", p);
     }
 }
@@ -269,15 +274,20 @@ unsafe fn take_back(p: *mut u8, live: Live) {
         }
         blocks::set(p, live.entry.turned(State::Held));
         stacks::note_freed(p);
+        let h = heap_and_class(bin).0 as *mut Heap;
+        let is_sample = h == samples::heap();
+        if is_sample {
+            samples::note_free(p);
+        }
         if room < SPARSE {
             clear(p, room)
         } else {
             clear_touched(p, room)
         }
-        let h = heap_and_class(bin).0 as *mut Heap;
         let me = slot::get();
-        // A block of a heap that may be destroyed must not wait in another's quarantine.
-        if me != h && (own().is_none() || (*h).standing() != Standing::Attached) {
+        // A block of a heap that may be destroyed must not wait in another's quarantine; that of samples never is.
+        let stays = is_sample || (*h).standing() == Standing::Attached;
+        if me != h && (own().is_none() || !stays) {
             return let_go(p, room);
         }
         if let Some((old, room)) = Heap::quarantine(me).take_in(p, room) {
