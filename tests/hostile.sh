@@ -77,6 +77,44 @@ done <<END
 47 secrets and prediction
 END
 
+# Reports say by which stacks: who did it, and, where that is noted, who allocated and freed the block.
+gcc -std=c11 -O1 -g -fno-builtin -pthread -Wall -Wextra -Werror -o "$work/stacks" "$root/tests/hostile/stacks.c"
+
+# names LIBRARY KIND SIZE [HEADING FUNCTION]...: the report has these headings and no others, each with its function below.
+names() {
+    local library=$1 kind=$2 size=$3 file address
+    (ulimit -c 0 && ! LD_PRELOAD=$library "$work/stacks" "$kind" "$size" >/dev/null 2>"$work/err") || return
+    cat "$work/err"
+    shift 3
+    [ "$(grep -c 'thread [0-9]*:$' "$work/err")" -eq $(($# / 2)) ] || return
+    while [ $# -gt 0 ]; do
+        while IFS=+ read -r file address; do
+            addr2line -f -e "${file// /}" "$address"
+        done < <(sed -n "/  $1 thread/,\$p" "$work/err" | sed '2,${/thread [0-9]*:$/,$d}' | grep "$work/stacks+") |
+            grep -x "$2" || return
+        shift 2
+    done
+}
+for library in "$so" "$hardened"; do
+    check "a report of ${library##*/} says who did it" names "$library" inside 2000000 'here, in' misuses_it
+done
+noted() { ALLOD_STACKS=1 names "$hardened" "$@"; }
+for size in 100 9000 200000; do
+    check "stacks are noted: $size bytes freed twice" noted double $size \
+        'here, in' misuses_it 'freed by' frees_it 'allocated by' allocates_it
+    check "stacks are noted: $size bytes freed twice, by two threads" noted double-thread $size \
+        'here, in' misuses_it 'freed by' in_thread 'allocated by' allocates_it
+    check "stacks are noted: a pointer into $size bytes freed" noted inside $size \
+        'here, in' misuses_it 'allocated by' allocates_it
+done
+check "stacks are noted: written beyond the end" noted overflow 100 'here, in' misuses_it 'allocated by' allocates_it
+says_size() { noted overflow 100 'here, in' misuses_it 'allocated by' allocates_it && grep -q 'block: 100 bytes, .* class of 112' "$work/err"; }
+check "reports say how much was asked for" says_size
+check "a program without mistakes runs while stacks are noted" \
+    env ALLOD_STACKS=1 LD_PRELOAD="$hardened" "$work/stacks" nothing 100
+is_refused_elsewhere() { on_allod ALLOD_STACKS=1 "$work/stacks" nothing 100 2>&1 | grep -q '^allod: ALLOD_STACKS: only the hardened'; }
+check "the default build says that it notes no stacks" is_refused_elsewhere
+
 # Programs without mistakes are never accused.
 on_hardened() {
     env LD_PRELOAD="$hardened" "$@"

@@ -14,7 +14,7 @@ if ! command -v go >/dev/null; then apt_install golang-go; fi
 # top INDEX PROFILE: function and bytes, one line for each function that allocates.
 top() {
     go tool pprof -symbolize=local -sample_index="$1" -top -flat -unit=B -nodecount=100 -nodefraction=0 \
-        "$work/known" "$2" 2>"$work/pprof.err" | awk '/^ +flat/ {on = 1; next} on {sub("B", "", $1); print $6, $1}'
+        "${program-$work/known}" "$2" 2>"$work/pprof.err" | awk '/^ +flat/ {on = 1; next} on {sub("B", "", $1); print $6, $1}'
 }
 
 # is_near PROFILE EXPECTED ERROR: live bytes and all bytes are right within so many parts of 1,000.
@@ -57,6 +57,14 @@ guarded() {
     comes_out_right env ALLOD_GUARD=1/100 ALLOD_PROFILE="$work/heap.pb.gz,every=4KiB" "$work/known"
 }
 check "guarded blocks are in the profile, too" guarded
+
+# The hardened build takes samples, too.
+gcc -std=gnu11 -O1 -g -fno-builtin -pthread -DSLACK=1 -I "$prefix/include" -o "$work/known_hardened" \
+    "$root/tests/profile/known.c" -L "$prefix/lib" "-Wl,-rpath,$prefix/lib" -l:liballod-hardened.so
+hardened() { program=$work/known_hardened comes_out_right "$@"; }
+check "a program's allocations come out right on the hardened heap" \
+    hardened env ALLOD_PROFILE="$work/heap.pb.gz,every=4KiB" "$work/known_hardened"
+check "dumps under load lose nothing on the hardened heap" hardened "$work/known_hardened" dumps "$work/heap.pb.gz"
 
 # The same from Allod's own reader: what a place holds itself is at the end of a way through the tree.
 if [ -x "$prefix/bin/allod" ]; then

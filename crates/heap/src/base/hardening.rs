@@ -8,8 +8,8 @@ mod numbers {
     pub const GUARD: usize = 0;
     /// True when a block's size is what was asked for, not what its class has.
     pub const EXACT: bool = false;
-    /// True where a share of all blocks may be guarded as samples.
-    pub const SAMPLES: bool = true;
+    /// True where a share of all blocks may be guarded.
+    pub const GUARDS: bool = true;
 }
 
 #[cfg(feature = "hardened")]
@@ -21,8 +21,8 @@ mod numbers {
     pub const GUARD: usize = 4096;
     /// True when a block's size is what was asked for, not what its class has.
     pub const EXACT: bool = true;
-    /// True where a share of all blocks may be guarded as samples: not here, where all blocks are checked.
-    pub const SAMPLES: bool = false;
+    /// True where a share of all blocks may be guarded: not here, where all blocks are checked.
+    pub const GUARDS: bool = false;
 }
 
-pub use numbers::{DOUBLINGS, EXACT, GUARD, SAMPLES};
+pub use numbers::{DOUBLINGS, EXACT, GUARD, GUARDS};

@@ -1,6 +1,6 @@
 //! The base: constants that define how memory is divided, size classes, settings, and the one list.
 //!
-//! May use: nothing of the heap. Keeps no memory but one stack, and no state but the settings.
+//! May use: nothing of the heap. Keeps no memory but one stack, and no state but the settings and how stacks are walked.
 //!
 //! | file | keeps |
 //! | --- | --- |
@@ -13,6 +13,7 @@
 //! | `spare_stack` | a stack for what is called on a small one |
 //! | `settings`, `knobs` | what the environment says |
 //! | `sync` | what the protocols between threads are made of, for loom to replace |
+//! | `trace` | the callers of a function, found and shown |
 //! | `zeros` | in the hardened build, zeros in blocks: written and looked for |
 
 pub mod chance;
@@ -26,5 +27,6 @@ pub mod secret;
 pub mod settings;
 pub mod spare_stack;
 pub mod sync;
+pub mod trace;
 #[cfg(feature = "hardened")]
 pub mod zeros;

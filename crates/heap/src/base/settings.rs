@@ -147,6 +147,15 @@ pub static GUARD: Setting = Setting::share(
      they were freed",
 );
 
+/// Whether the hardened build notes by which stacks blocks are allocated and freed.
+pub static STACKS: Setting = Setting::new(
+    "ALLOD_STACKS",
+    "0 or 1",
+    0,
+    1,
+    "in the hardened build, note by which stacks blocks are allocated and freed, for reports",
+);
+
 /// Where a heap profile is written, and how often a sample is taken.
 pub static PROFILE: Setting = Setting::words(
     "ALLOD_PROFILE",
@@ -185,7 +194,7 @@ pub fn profile() -> &'static str {
 }
 
 /// Every setting.
-pub static TABLE: [&Setting; 11] = [
+pub static TABLE: [&Setting; 12] = [
     &STATS,
     &STATS_PROCESS,
     &PURGE_DELAY_MS,
@@ -195,6 +204,7 @@ pub static TABLE: [&Setting; 11] = [
     &VERBOSE,
     &ABORT,
     &GUARD,
+    &STACKS,
     &PROFILE,
     &PROFILE_PROCESS,
 ];

@@ -4,6 +4,7 @@ use crate::base::settings;
 use crate::base::spare_stack::SPARE_STACK;
 use crate::face::{last_look, live, report};
 use crate::guard::blocks as guard;
+use crate::map::stacks;
 use crate::profile::asked;
 use crate::purge::{fork, hooks, layers, policy};
 use crate::source::SOURCE;
@@ -19,6 +20,7 @@ extern "C" fn on_load() {
     report::prepare();
     live::prepare();
     prepare();
+    stacks::start();
     guard::start();
     asked::start();
 }

@@ -4,7 +4,7 @@
 //! faults and is reported. Few blocks are guarded, so this can stay on in production:
 //! docs/guarding.md. A **profile** estimates from samples which functions hold the memory: docs/profiles.md.
 
-pub use crate::sample::trace::{Walk, walk_with};
+pub use crate::base::trace::{Walk, walk_with};
 
 pub use allod_os::file::Refusal;
 
@@ -38,8 +38,7 @@ pub fn guarded_one_in() -> u32 {
 }
 
 /// Begins a heap profile with one sample per `every` bytes on average, in all threads, and discards an earlier
-/// one. False when there is no memory for it, and in the hardened build: nothing has
-/// changed then.
+/// one. False when there is no memory for it: nothing has changed then.
 ///
 /// ```
 /// use allod_heap::sampling;

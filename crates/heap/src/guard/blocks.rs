@@ -1,15 +1,15 @@
 //! Taking a guarded block and giving it back.
 
 use crate::base::chance::mixed;
-use crate::base::hardening::SAMPLES;
+use crate::base::hardening::GUARDS;
 use crate::base::layout::{MIN_ALIGN, UNIT};
 use crate::base::settings;
+use crate::base::trace::Trace;
 use crate::guard::report::{self, Wrong};
 use crate::guard::slots::{ALL, Slot, set_live};
 use crate::guard::{chain, fault};
 use crate::map::record::{Large, Span};
 use crate::sample::due;
-use crate::sample::trace::Trace;
 use allod_os::{io, vm};
 use core::fmt::Write;
 use core::ptr;
@@ -24,7 +24,7 @@ pub fn start() {
     let one_in = settings::GUARD.get();
     if one_in != 0 && !set_rate(one_in) {
         let why =
-            if SAMPLES { "no memory for them" } else { "the hardened build takes no samples" };
+            if GUARDS { "no memory for them" } else { "the hardened build checks all blocks" };
         let _ = writeln!(io::Fd::stderr(), "allod: ALLOD_GUARD: no block is guarded: {why}");
     }
 }
@@ -32,7 +32,7 @@ pub fn start() {
 /// Has one block of so many guarded from now on, none with 0. False when there is no memory for that,
 /// and in the hardened build.
 pub fn set_rate(one_in: u32) -> bool {
-    let ready = one_in == 0 || SAMPLES && ALL.prepare();
+    let ready = one_in == 0 || GUARDS && ALL.prepare();
     if ready {
         due::guard_one_in(one_in);
     }

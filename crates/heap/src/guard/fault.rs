@@ -2,9 +2,9 @@
 
 use crate::base::settings;
 use crate::base::spare_stack::SPARE_STACK;
+use crate::base::trace::Trace;
 use crate::guard::slots::ALL;
 use crate::guard::{chain, report};
-use crate::sample::trace::Trace;
 use allod_os::stack::{self, Regs};
 use allod_os::vm;
 use core::ffi::c_void;

@@ -1,11 +1,10 @@
 //! What is said of a wrong access, in one block of text: the access, and who took and freed the block.
 
 use crate::base::settings;
+use crate::base::trace::Trace;
 use crate::guard::slots::ALL;
 use crate::map::record::Span;
-use crate::sample::trace::Trace;
 use allod_os::io;
-use allod_os::loader::{self, Code};
 use core::fmt::{self, Write};
 
 /// What is wrong with a pointer that was handed to a function.
@@ -94,36 +93,9 @@ fn is_live(number: usize) -> bool {
 
 fn write_traces(out: &mut impl Write, here: &Trace, number: usize, freed: bool) -> fmt::Result {
     let slot = ALL.slot(number);
-    write_trace(out, "here, in", here)?;
+    write!(out, "  here, in {}", here.shown())?;
     if freed {
-        write_trace(out, "freed by", &slot.freed())?;
+        write!(out, "  freed by {}", slot.freed().shown())?;
     }
-    write_trace(out, "allocated by", &slot.taken())
-}
-
-/// Lines that `addr2line` understands: a file, and an address in it.
-fn write_trace(out: &mut impl Write, what: &str, trace: &Trace) -> fmt::Result {
-    writeln!(out, "  {what} thread {}:", trace.thread)?;
-    for (depth, &pc) in trace.frames().iter().enumerate() {
-        // The innermost address is an instruction's; the others are those after a call.
-        let within = if depth == 0 { pc } else { pc - 1 };
-        match loader::code_at(within) {
-            Some(code) => writeln!(out, "    {}+{:#x}", Path(&code), within - code.base)?,
-            None => writeln!(out, "    {within:#x}")?,
-        }
-    }
-    Ok(())
-}
-
-struct Path<'a>(&'a Code);
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut program = [0; 256];
-        let path = match self.0.path.is_empty() {
-            true => loader::program_path(&mut program),
-            false => self.0.path,
-        };
-        f.write_str(path.to_str().unwrap_or("?"))
-    }
+    write!(out, "  allocated by {}", slot.taken().shown())
 }

@@ -1,12 +1,12 @@
 //! The slots, who has them, and whose turn is next.
 
 use crate::base::layout::{UNIT, Unit};
+use crate::base::trace::Trace;
 use crate::map::record::{Kind, Large, Span};
 use crate::map::span_map::MAP;
 use crate::purge::fork;
 use crate::purge::layers::{self, AroundFork};
 use crate::sample::due;
-use crate::sample::trace::Trace;
 use crate::source::SOURCE;
 use allod_os::lock::Lock;
 use allod_os::vm;

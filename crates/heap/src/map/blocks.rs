@@ -96,6 +96,23 @@ impl Entry {
         self.0 as usize >> 4
     }
 
+    /// Bytes asked for with a block of `room` bytes at `p`; `None` where that is not known any more, as of a freed block
+    /// with a long slack.
+    ///
+    /// # Safety
+    /// The block is of a slab, and this is what the table says of it.
+    #[inline]
+    pub unsafe fn asked(self, p: *const u8, room: usize) -> Option<usize> {
+        let slack = self.slack();
+        if slack < Entry::MOST_SLACK {
+            return Some(room - slack.min(room));
+        }
+        // SAFETY: the caller's contract. A live block with a long slack says its size there; what an overflow has left
+        // is no size.
+        let size = || unsafe { size_word(p, room).read() }.min(room - Entry::MOST_SLACK);
+        self.is(State::Live).then(size)
+    }
+
     /// The functions that allocated it.
     #[inline]
     pub fn origin(self) -> Origin {
@@ -113,6 +130,12 @@ impl Entry {
     pub fn asked_by(self, origin: Origin) -> Entry {
         Entry(self.0 & !0xC | (origin as u16) << 2)
     }
+}
+
+/// Where a block of `room` bytes with a long slack says its size.
+#[inline]
+pub fn size_word(block: *const u8, room: usize) -> *mut usize {
+    block.wrapping_add(room - 16).cast::<usize>().cast_mut()
 }
 
 /// Tells where the table is. Once, by the span source, when the map has its place.

@@ -4,7 +4,9 @@
 //! after releasing it, so that a SIGABRT handler may allocate.
 
 use crate::base::settings;
+use crate::base::trace::Trace;
 use crate::map::owner::{Owner, owner_of};
+use crate::map::stacks;
 use allod_os::io;
 use core::fmt::{self, Write};
 use core::mem::transmute;
@@ -132,8 +134,8 @@ pub fn set_misuse_handler(handler: Option<Handler>) {
     HANDLER.store(handler.map_or(ptr::null_mut(), |handler| handler as *mut ()), Relaxed);
 }
 
-/// Reports misuse of `p` by `function`: to the handler, if there is one, else on one line of stderr, and aborts
-/// unless `ALLOD_ABORT=0`. Call without a lock held. Allocates nothing.
+/// Reports misuse of `p` by `function`: to the handler, if there is one, else on stderr, with the caller's stack, and
+/// aborts unless `ALLOD_ABORT=0`. Call without a lock held. Allocates nothing.
 #[cold]
 #[inline(never)]
 pub fn misuse(function: &'static str, p: *const u8, what: Misuse) {
@@ -144,8 +146,16 @@ pub fn misuse(function: &'static str, p: *const u8, what: Misuse) {
         let handler = unsafe { transmute::<*mut (), Handler>(handler) };
         return handler(&report);
     }
-    let _ = writeln!(io::Fd::stderr(), "allod: {report}");
+    let _ = write(&report, &Trace::here());
     if settings::ABORT.on() {
         io::abort();
     }
+}
+
+/// One line for what was done, and those of the stacks that are known.
+fn write(report: &Report, here: &Trace) -> fmt::Result {
+    let mut out = io::Fd::stderr();
+    writeln!(out, "allod: {report}")?;
+    write!(out, "  here, in {}", here.shown())?;
+    stacks::write_known(&mut out, report.pointer)
 }

@@ -10,6 +10,7 @@
 //! | `record` | span records, and the view for each kind of span |
 //! | `span_map` | the map itself |
 //! | `blocks` | in the hardened build, the state of every block |
+//! | `stacks` | in the hardened build, by which stacks blocks were allocated and freed |
 //! | `far` | blocks beyond the window that the map covers |
 //! | `links` | from one span to another |
 //! | `owner` | what the map and the records know about any address |
@@ -25,3 +26,5 @@ pub mod misuse;
 pub mod owner;
 pub mod record;
 pub mod span_map;
+#[cfg_attr(not(feature = "hardened"), path = "no_stacks.rs")]
+pub mod stacks;

@@ -19,7 +19,9 @@ use crate::map::far::FAR;
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::Span;
 use crate::map::span_map::MAP;
+use crate::map::stacks;
 use crate::paths::{alloc, canary, fast, large, release};
+use crate::profile::samples;
 use core::ptr;
 
 pub use crate::map::blocks::Origin;
@@ -77,7 +79,7 @@ pub fn aligned(align: usize, size: usize) -> *mut u8 {
     match Class::aligned(align, size.saturating_add(1)) {
         // SAFETY: a new block of that class, or null.
         Some(class) => unsafe {
-            hand_out(alloc::ordinary(class), class.usable(), size, Origin::Any)
+            hand_out(alloc::malloc_class(class, size, align), class.usable(), size, Origin::Any)
         },
         None => large::alloc(size, align).block,
     }
@@ -134,6 +136,7 @@ unsafe fn hand_out(block: *mut u8, room: usize, size: usize, origin: Origin) -> 
         note_long_slack(block, room, size);
         blocks::set(block, Entry::live(room - size).asked_by(origin));
     }
+    stacks::note_taken(block);
     block
 }
 
@@ -155,13 +158,8 @@ unsafe fn written_when_free(function: &'static str, block: *mut u8, room: usize)
 unsafe fn note_long_slack(block: *mut u8, room: usize, size: usize) {
     if room - size >= Entry::MOST_SLACK {
         // SAFETY: the caller's contract. In so long a slack, the word before the tail is slack, too.
-        unsafe { size_word(block, room).write(size) };
+        unsafe { blocks::size_word(block, room).write(size) };
     }
-}
-
-/// Where a block with a long slack says its size.
-fn size_word(block: *const u8, room: usize) -> *mut usize {
-    block.wrapping_add(room - 16).cast::<usize>().cast_mut()
 }
 
 /// A live block.
@@ -192,12 +190,8 @@ pub fn live_at(p: *const u8) -> Option<Live> {
         return Some(Live { size, entry, place: Place::Large(span) });
     }
     let room = heap_and_class(bin).1.usable();
-    let slack = entry.slack();
-    let size = match slack >= Entry::MOST_SLACK {
-        // SAFETY: a live block with a long slack says its size there. What an overflow has left is no size.
-        true => unsafe { size_word(p, room).read() }.min(room - Entry::MOST_SLACK),
-        false => room - slack.min(room),
-    };
+    // SAFETY: a live block of a slab.
+    let size = unsafe { entry.asked(p, room)? };
     Some(Live { size, entry, place: Place::Slab(bin, room) })
 }
 
@@ -253,8 +247,12 @@ pub unsafe fn free(p: *mut u8) {
 /// Frees a far block, or reports what is none.
 #[cold]
 fn free_elsewhere(p: *mut u8) {
+    if p.is_null() {
+        return;
+    }
+    samples::note_if_sample(p);
     // SAFETY: a far block that the caller gives up.
-    if !p.is_null() && !unsafe { FAR.free(p) } {
+    if !unsafe { FAR.free(p) } {
         not_live("free", p);
     }
 }
@@ -275,15 +273,21 @@ unsafe fn take_back(p: *mut u8, live: Live) {
             return misuse("free", p, Misuse::Overflow);
         }
         blocks::set(p, live.entry.turned(State::Held));
+        stacks::note_freed(p);
+        let h = heap_and_class(bin).0 as *mut Heap;
+        let is_sample = h == samples::heap();
+        if is_sample {
+            samples::note_free(p);
+        }
         if room < SPARSE {
             clear(p, room)
         } else {
             clear_touched(p, room)
         }
-        let h = heap_and_class(bin).0 as *mut Heap;
         let me = slot::get();
-        // A block of a heap that may be destroyed must not wait in another's quarantine.
-        if me != h && (own().is_none() || (*h).standing() != Standing::Attached) {
+        // A block of a heap that may be destroyed must not wait in another's quarantine; that of samples never is.
+        let stays = is_sample || (*h).standing() == Standing::Attached;
+        if me != h && (own().is_none() || !stays) {
             return let_go(p, room);
         }
         if let Some((old, room)) = Heap::quarantine(me).take_in(p, room) {

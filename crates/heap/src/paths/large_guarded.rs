@@ -20,8 +20,11 @@ use crate::map::far::{self, FAR};
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::{Kind, Large, Span};
 use crate::map::span_map::MAP;
+use crate::map::stacks;
 use crate::paths::{canary, retired};
+use crate::profile::samples;
 use crate::purge::{policy, turn};
+use crate::sample;
 use crate::source::{Free, SOURCE};
 use allod_os::vm;
 use core::ptr;
@@ -53,7 +56,11 @@ struct Place {
 
 /// Takes a large block of `size` bytes at a multiple of `align` (a power of two), all of them zero.
 pub fn alloc(size: usize, align: usize) -> New {
-    alloc_for(ptr::null_mut(), size, align)
+    let new = alloc_for(ptr::null_mut(), size, align);
+    if sample::is_on() {
+        samples::note_large(new.block, size);
+    }
+    new
 }
 
 /// Takes a large block that belongs to the first-class heap `h`, or to none when null.
@@ -155,6 +162,7 @@ unsafe fn enter(
         canary::write(block, size + slack, size);
         MAP.enter(unit, units, &raw mut (*span).bin);
         blocks::set(block, Entry::live(slack));
+        stacks::note_taken(block);
         MAP.publish();
         if !h.is_null() {
             let Some(mut locked) = Heap::enter(h) else {
@@ -233,6 +241,8 @@ pub unsafe fn free_moved(span: *mut Span, p: *mut u8) {
         if !(*span).claim(Kind::Large) {
             return misuse("free", p, Misuse::DoubleFree);
         }
+        stacks::note_freed(p);
+        samples::note_if_sample(p);
         let units = (*span).units as usize;
         let h = (*span).owner.load(Relaxed).cast::<Heap>();
         if !h.is_null() {
@@ -299,7 +309,11 @@ pub unsafe fn grow_by_pages(span: *mut Span, size: usize) -> *mut u8 {
         clear_bytes((from + offset + old) as *mut u8, pages - offset - old);
         let span = MAP.span(free.unit);
         let closed = raise(MAP.address_of(free.unit), (*span).units as usize * UNIT, &place);
-        enter(ptr::null_mut(), span, size, &place, closed)
+        let block = enter(ptr::null_mut(), span, size, &place, closed);
+        if sample::is_on() {
+            samples::note_large(block, size);
+        }
+        block
     }
 }
 

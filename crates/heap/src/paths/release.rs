@@ -24,7 +24,7 @@ use core::sync::atomic::Ordering::Relaxed;
 pub fn free(p: *mut u8) {
     let Some(bin) = MAP.bin_of_block(p) else {
         if !p.is_null() {
-            note_if_sample(p);
+            samples::note_if_sample(p);
             // SAFETY: a far block that the caller gives up.
             if !unsafe { FAR.free(p) } {
                 misuse("free", p, Misuse::NotABlock);
@@ -68,24 +68,17 @@ unsafe fn free_rarely(h: *mut Heap, class: Class, p: *mut u8) {
     }
 }
 
-/// Tells the profile of a block that is about to be freed, if there is one.
-fn note_if_sample(p: *mut u8) {
-    if samples::has_begun() {
-        samples::note_free(p);
-    }
-}
-
 /// Frees what is in no heap's slab, or reports a pointer that is no block.
 fn free_outside_slabs(bin: *mut Bin, p: *mut u8) {
     match MAP.span_of_bin(bin) {
         // SAFETY: the records of entered spans are valid.
         Some(span) if unsafe { (*span).kind() } == Kind::Large => unsafe {
-            note_if_sample(p);
+            samples::note_if_sample(p);
             large::free(span, p);
         },
         // SAFETY: as above.
         Some(span) if unsafe { (*span).kind() } == Kind::Guarded => {
-            note_if_sample(p);
+            samples::note_if_sample(p);
             guard::free(p);
         }
         None if bin == FREE.entry() => misuse("free", p, Misuse::DoubleFree),

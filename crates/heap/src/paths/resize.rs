@@ -120,8 +120,8 @@ pub unsafe fn realloc(
         if (large || slab && size > large::GROWING_FROM) && align <= MIN_ALIGN {
             let q = large::realloc(span, p, size, usable);
             if !q.is_null() {
-                if large && samples::has_begun() {
-                    samples::note_free(p);
+                if large {
+                    samples::note_if_sample(p);
                 }
                 if sample::is_on() {
                     large::note_resized(span, q, size);

@@ -9,7 +9,7 @@
 //! ```
 //! Names are numbers in the table of strings, which may stand anywhere.
 
-use crate::sample::trace::DEPTH;
+use crate::base::trace::DEPTH;
 
 /// Room for the longest message inside a profile: a sample.
 const ROOM: usize = 10 * (DEPTH + 8) + 64;

@@ -1,14 +1,13 @@
 //! The profile of this process: recording samples, and what is live.
 
 use crate::base::chance::chance;
-use crate::base::hardening::SAMPLES;
+use crate::base::trace::Trace;
 use crate::heap::heap::Heap;
 use crate::profile::live::{Live, Sample};
 use crate::profile::sites::{Site, Sites};
 use crate::purge::fork;
 use crate::purge::layers::{self, AroundFork};
 use crate::sample::due;
-use crate::sample::trace::Trace;
 use crate::thread::shared;
 use allod_os::lock::Lock;
 use core::cell::UnsafeCell;
@@ -64,9 +63,6 @@ impl Profile {
 /// Begins a profile, with one sample in so many bytes on average. What an earlier one knew is forgotten. False
 /// when memory is out; nothing has changed then.
 pub fn start(every: u64) -> bool {
-    if !SAMPLES {
-        return false;
-    }
     layers::join(&AROUND_FORK);
     if HEAP.load(Acquire).is_null() {
         let Some(heap) = shared::make() else { return false };
@@ -120,15 +116,16 @@ pub fn note_free(block: *mut u8) {
     });
 }
 
-/// True once blocks may be samples.
+/// The same where there may be no profile at all.
 #[inline]
-pub fn has_begun() -> bool {
-    PROFILE.begun.load(Relaxed)
+pub fn note_if_sample(block: *mut u8) {
+    if PROFILE.begun.load(Relaxed) {
+        note_free(block);
+    }
 }
 
 /// Takes note of a new large block.
 #[cold]
-#[cfg(not(feature = "hardened"))]
 pub fn note_large(block: *mut u8, size: usize) {
     if !block.is_null() && due::large_is_profiled(size) {
         record(block, size);

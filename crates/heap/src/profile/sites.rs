@@ -1,7 +1,7 @@
 //! Callers and their sums.
 
+use crate::base::trace::Trace;
 use crate::profile::room::Room;
-use crate::sample::trace::Trace;
 
 /// Sites at most; samples of more are counted at the last one, which has no callers.
 const MOST: usize = 1 << 15;

@@ -83,7 +83,6 @@ pub unsafe fn count(h: *mut Heap, class: Class) -> Wanted {
 }
 
 /// True when a block in a span of its own is to be profiled: by the same chance as others.
-#[cfg(not(feature = "hardened"))]
 pub fn large_is_profiled(size: usize) -> bool {
     let (every, Some(h)) = (profiled_every(), crate::heap::slot::own()) else { return false };
     // SAFETY: the heap is the calling thread's own.

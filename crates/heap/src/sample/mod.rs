@@ -5,9 +5,7 @@
 //! | file | keeps |
 //! | --- | --- |
 //! | `due` | when the next sample of a class is due |
-//! | `trace` | the callers of a function |
 
 pub mod due;
-pub mod trace;
 
 pub use crate::heap::drawn::is_on;
