@@ -4,7 +4,7 @@ mod common;
 
 use allod_scheme::cc::Options;
 use allod_scheme::classics::{CLASSICS, Classic, Group, INCLUDED};
-use common::{Scratch, compile, usual};
+use common::{Scratch, compile, quick, usual};
 use std::process::Command;
 
 /// What a program prints first, and whether it then told its time.
@@ -41,4 +41,18 @@ fn names_are_unique_and_every_group_has_programs() {
     for group in Group::ALL {
         assert!(CLASSICS.iter().filter(|c| c.group == group).count() > 2, "{}", group.name());
     }
+}
+
+/// Vectors of every small length are sorted without an index outside them, which `vector-ref` would not let pass.
+#[test]
+fn quicksort_sorts_vectors_of_every_length() {
+    let classic = CLASSICS.iter().find(|c| c.name == "quicksort").unwrap();
+    let scratch = Scratch::new("every-length");
+    scratch.file(
+        "main.scm",
+        "(do ((n 1 (+ n 1))) ((= n 300)) (if (symbol? (run n)) (error \"unsorted\" n)))",
+    );
+    let program = compile(&scratch, "program", classic.text, &quick("gcc"));
+    let output = Command::new(program).current_dir(&scratch.0).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
