@@ -46,6 +46,11 @@ without() {
     prints 'Hello' "$allod" scheme --disable inline --disable types "$work/hello.scm"
 }
 
+by_constructors() {
+    prints 'Hello' "$allod" scheme --codegen=constructors "$work/hello.scm" &&
+        "$allod" scheme build "$work/hello.scm" --codegen=constructors --emit-c | grep -q 'SCH_CONSTRUCTORS'
+}
+
 places() {
     { "$allod" scheme "$work/error.scm" 2>&1 || :; } | grep -q 'error.scm:1:1$'
 }
@@ -69,6 +74,7 @@ check 'scheme: an uncaught error tells its place' places
 check 'scheme: explain shows what is made' explains
 check 'scheme: statistics at the end' tells
 check 'scheme: without passes' without
+check 'scheme: objects made by constructors' by_constructors
 echo '(car' >"$work/fault.scm"
 check 'scheme: a fault of the program ends with 1' ends 1 "$allod" scheme "$work/fault.scm"
 check 'scheme: a wrong option ends with 2' ends 2 "$allod" scheme --no-such-option "$work/hello.scm"

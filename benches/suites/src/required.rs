@@ -4,7 +4,7 @@
 //! ratios are divided by what is wanted and judged like any others: GO says that it is exceeded, NO-GO
 //! that it is missed, EQUIVALENT that it is met to within the threshold.
 
-use allod_lab::model::{Report, Requirement, metric, pairs, values};
+use allod_lab::model::{Metric, Report, Requirement, pairs, values};
 use allod_lab::stats::{self, FEWEST, Ratio};
 use allod_lab::table::{Table, digits};
 
@@ -44,9 +44,9 @@ impl Required {
 
     /// The ratio that was measured, and the verdict against what is wanted; nothing where a side did not
     /// run or failed.
-    pub fn judge(&self, report: &Report, threshold: f64) -> Option<Ratio> {
+    pub fn judge(&self, metric: &Metric, report: &Report, threshold: f64) -> Option<Ratio> {
         let ratios: Option<Vec<_>> =
-            self.pairs.iter().map(|pair| self.costs(report, pair)).collect();
+            self.pairs.iter().map(|pair| self.costs(metric, report, pair)).collect();
         let ratios = ratios?;
         let relative = match &ratios[..] {
             [(slow, fast, true)] => stats::compare(slow, fast, threshold),
@@ -64,6 +64,7 @@ impl Required {
     /// The costs of both sides, those of the slow one over what is wanted, and whether they are pairs.
     fn costs(
         &self,
+        metric: &Metric,
         report: &Report,
         [slow, fast]: &[Side; 2],
     ) -> Option<(Vec<f64>, Vec<f64>, bool)> {
@@ -75,9 +76,9 @@ impl Required {
         }
         let paired = slow.0 == fast.0;
         let (mut costs, own) = if paired {
-            pairs(&report.observations, &slow.0, [&slow.1, &fast.1], &metric::TIME)
+            pairs(&report.observations, &slow.0, [&slow.1, &fast.1], metric)
         } else {
-            let of = |(w, s): &Side| values(&report.observations, w, s, &metric::TIME);
+            let of = |(w, s): &Side| values(&report.observations, w, s, metric);
             (of(slow), of(fast))
         };
         costs.iter_mut().for_each(|cost| *cost /= self.wanted);
@@ -85,15 +86,16 @@ impl Required {
     }
 }
 
-/// What came of the requirements whose sides ran.
+/// What came of the requirements whose sides ran, by this metric.
 pub fn judged(
     suite: &str,
+    metric: &Metric,
     all: Vec<Required>,
     report: &Report,
     threshold: f64,
 ) -> Vec<Requirement> {
     let judge = |required: Required| {
-        let measured = required.judge(report, threshold)?;
+        let measured = required.judge(metric, report, threshold)?;
         let Required { name, wanted, .. } = required;
         Some(Requirement { suite: suite.into(), name, wanted, measured })
     };
@@ -127,7 +129,7 @@ pub fn table(all: &[Requirement], threshold: f64) -> String {
 mod tests {
     use super::*;
     use allod_lab::driver::Seen;
-    use allod_lab::model::{Failure, Observation};
+    use allod_lab::model::{Failure, Observation, metric};
     use allod_lab::stats::Verdict;
 
     /// Times of subjects in six rounds, of which each takes longer than the one before.
@@ -149,7 +151,9 @@ mod tests {
 
     fn verdict(wanted: f64) -> Verdict {
         let report = report(&[("w", "old", 30.0), ("w", "new", 10.0)]);
-        let r = Required::within("w", ["old", "new"], wanted).judge(&report, 0.01).unwrap();
+        let r = Required::within("w", ["old", "new"], wanted)
+            .judge(&metric::TIME, &report, 0.01)
+            .unwrap();
         assert!((r.ratio - 3.0).abs() < 1e-9, "what was measured is told, not its share: {r:?}");
         r.verdict
     }
@@ -166,7 +170,7 @@ mod tests {
         let report = report(&[("w", "a", 30.0), ("v", "a", 10.0)]);
         let across = |wanted| {
             let sides = [("w", "a"), ("v", "a")];
-            Required::across(sides, wanted).judge(&report, 0.01).unwrap()
+            Required::across(sides, wanted).judge(&metric::TIME, &report, 0.01).unwrap()
         };
         // Each round takes 1 % longer than the last: paired, nothing of that would be left.
         let r = across(2.95);
@@ -180,7 +184,7 @@ mod tests {
         let pairs =
             ["w", "v"].map(|w| [(w.to_owned(), "a".to_owned()), (w.to_owned(), "b".to_owned())]);
         let mean = Required { name: "mean".into(), wanted: 1.9, pairs: pairs.into() };
-        let r = mean.judge(&report, 0.01).unwrap();
+        let r = mean.judge(&metric::TIME, &report, 0.01).unwrap();
         assert!((r.ratio - 2.0).abs() < 1e-9 && r.verdict == Verdict::Go, "{r:?}");
     }
 
@@ -188,7 +192,7 @@ mod tests {
     fn what_did_not_run_or_failed_has_no_line() {
         let mut report = report(&[("w", "old", 30.0), ("w", "new", 10.0)]);
         let all = || ["new", "other"].map(|new| Required::within("w", ["old", new], 2.0)).into();
-        let some = judged("s", all(), &report, 0.01);
+        let some = judged("s", &metric::TIME, all(), &report, 0.01);
         let text = table(&some, 0.01);
         assert!(
             some.len() == 1 && text.contains("w: new against old") && !text.contains("other"),
@@ -200,7 +204,7 @@ mod tests {
             subject: "old".into(),
             reason: "it crashed".into(),
         });
-        assert_eq!(judged("s", all(), &report, 0.01), []);
+        assert_eq!(judged("s", &metric::TIME, all(), &report, 0.01), []);
         assert_eq!(table(&[], 0.01), "");
     }
 }

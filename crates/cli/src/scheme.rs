@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::run::become_it;
 use allod_lab::files;
-use allod_scheme::{OPTIONAL, PASSES, Settings, cc};
+use allod_scheme::{Codegen, OPTIONAL, PASSES, Settings, cc};
 use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -77,16 +77,44 @@ struct How {
     /// Leave out a pass that only makes programs faster [default: none]
     #[arg(long, value_name = "PASS", value_parser = PossibleValuesParser::new(OPTIONAL))]
     disable: Vec<String>,
+    /// Link with a library that C functions come from, as `z` or `./mine.a` [default: none]
+    #[arg(long, value_name = "LIBRARY")]
+    link: Vec<OsString>,
+    /// How objects are made
+    #[arg(long, value_name = "WAY", value_enum, default_value_t = Way::Typed)]
+    codegen: Way,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Way {
+    /// By inlined allocation with constant types
+    Typed,
+    /// By calls of constructors, which look a type up: for comparisons
+    Constructors,
 }
 
 impl How {
     fn options(&self) -> Result<cc::Options, Failure> {
         let library = files::scheme_library()?;
-        Ok(cc::Options { cc: self.cc.clone(), level: self.level, checked: self.checked, library })
+        Ok(cc::Options {
+            cc: self.cc.clone(),
+            level: self.level,
+            checked: self.checked,
+            library,
+            link: self.link.clone(),
+        })
     }
 
     fn settings(&self) -> Settings {
-        Settings { dump: self.dump.clone(), disabled: self.disable.clone(), checked: self.checked }
+        Settings {
+            dump: self.dump.clone(),
+            disabled: self.disable.clone(),
+            checked: self.checked,
+            codegen: match self.codegen {
+                Way::Typed => Codegen::Typed,
+                Way::Constructors => Codegen::Constructors,
+            },
+        }
     }
 }
 

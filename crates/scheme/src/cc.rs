@@ -20,6 +20,8 @@ pub struct Options {
     pub checked: bool,
     /// The run-time library, `liballod_scheme.a`.
     pub library: PathBuf,
+    /// What else programs are linked with: names of libraries, or paths with a slash.
+    pub link: Vec<OsString>,
 }
 
 /// The C that a file's program becomes, or what a pass gives. `None` asks for C as usual.
@@ -69,7 +71,8 @@ fn build_in(folder: &Path, c: &str, program: &Path, options: &Options) -> Result
         .arg("-o")
         .arg(program)
         .arg(&source)
-        .arg(&options.library);
+        .arg(&options.library)
+        .args(linked(options));
     cc.args(["-lm", "-lpthread", "-ldl"]).stdin(Stdio::null());
     let output = cc.output().map_err(|e| {
         format!(
@@ -82,6 +85,16 @@ fn build_in(folder: &Path, c: &str, program: &Path, options: &Options) -> Result
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(format!("the C compiler failed on what this compiler emitted:\n{said}"))
+}
+
+/// How the linker is told of what else a program is linked with.
+fn linked(options: &Options) -> impl Iterator<Item = OsString> {
+    options.link.iter().map(|name| {
+        let is_path = name.as_encoded_bytes().contains(&b'/');
+        let mut argument = OsString::from(if is_path { "" } else { "-l" });
+        argument.push(name);
+        argument
+    })
 }
 
 fn flags(options: &Options) -> Vec<String> {
@@ -104,6 +117,8 @@ fn flags(options: &Options) -> Vec<String> {
     if !says(options, "#ifndef __clang__\n#error\n#endif\n") {
         flags.extend(["-fno-tree-tail-merge", "-fno-crossjumping"].map(String::from));
     }
+    // A C function that its header does not declare is an error in every version of the compilers.
+    flags.push("-Werror=implicit-function-declaration".into());
     flags.push(format!("-O{level}"));
     flags.push("-foptimize-sibling-calls".into());
     if options.checked {
@@ -161,7 +176,8 @@ pub fn cached(
         .map_err(|e| format!("{}: {e}", options.library.display()))?;
     let built = library.modified().ok();
     let headers = HEADERS.map(|(_, text)| text);
-    let name = key(&(&c, headers, flags(options), &options.cc, library.len(), built));
+    let name =
+        key(&(&c, headers, flags(options), &options.cc, &options.link, library.len(), built));
     let folder = cache_folder();
     fs::create_dir_all(&folder)
         .map_err(|e| format!("cannot make the cache {}: {e}", folder.display()))?;

@@ -1,6 +1,6 @@
 //! The classic programs of `allod bench scheme`: what each is called, how large it runs, and what it must print.
 //!
-//! They are written from the descriptions in Gabriel's *Performance and Evaluation of Lisp Systems* and of the public benchmark
+//! The classics are written from the descriptions in Gabriel's *Performance and Evaluation of Lisp Systems* and of the public benchmark
 //! sets of R7RS Scheme, run unchanged on any system that has what they import, and check themselves by their
 //! result.
 
@@ -17,12 +17,20 @@ pub enum Group {
     Text,
     /// Continuations that are entered again.
     Continuations,
+    /// Objects of one kind, to compare the ways in which this compiler makes them.
+    Objects,
 }
 
 impl Group {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 5] =
-        [Self::Allocation, Self::Integers, Self::Floats, Self::Text, Self::Continuations];
+    pub const ALL: [Self; 6] = [
+        Self::Allocation,
+        Self::Integers,
+        Self::Floats,
+        Self::Text,
+        Self::Continuations,
+        Self::Objects,
+    ];
 
     /// Its name in tables and files.
     pub fn name(self) -> &'static str {
@@ -32,6 +40,7 @@ impl Group {
             Self::Floats => "floats",
             Self::Text => "text",
             Self::Continuations => "continuations",
+            Self::Objects => "objects",
         }
     }
 }
@@ -69,10 +78,11 @@ pub const INCLUDED: [(&str, &str); 3] = [
     ("text.scm", include_str!("../benches/text.scm")),
 ];
 
-macro_rules! classics {
-    ($($name:literal $group:ident $about:literal: $full:literal $of_full:literal, $quick:literal $of_quick:literal;)*) => {
-        /// All programs, in the order of the tables.
-        pub static CLASSICS: &[Classic] = &[$(Classic {
+macro_rules! programs {
+    ($(#[$doc:meta])* $all:ident:
+     $($name:literal $group:ident $about:literal: $full:literal $of_full:literal, $quick:literal $of_quick:literal;)*) => {
+        $(#[$doc])*
+        pub static $all: &[Classic] = &[$(Classic {
             name: $name,
             about: $about,
             group: Group::$group,
@@ -83,7 +93,9 @@ macro_rules! classics {
     };
 }
 
-classics! {
+programs! {
+    /// The programs that every compiler runs, in the order of the tables.
+    CLASSICS:
     "deriv" Allocation "symbolic derivatives": 500000 "50500000", 50000 "5050000";
     "destruc" Allocation "lists changed in place": 200000 "95033825", 10000 "169664810";
     "diviter" Allocation "lists halved by a loop": 1000000 "100", 20000 "100";
@@ -128,4 +140,17 @@ classics! {
     "ctak" Continuations "Takeuchi's function through continuations": 8 "9", 6 "7";
     "fibc" Continuations "Fibonacci numbers through continuations": 27 "196418", 18 "2584";
     "generator" Continuations "trees compared by generators": 20000 "1000000", 500 "25000";
+}
+
+programs! {
+    /// The rows of typed allocation, which this compiler runs in several ways: each makes objects of its kind
+    /// in a loop, and little else.
+    OBJECTS:
+    "typed-int" Objects "integers that no word has room for": 60000 "40761", 1000 "40761";
+    "typed-float" Objects "flonums": 100000 "250250", 1000 "250250";
+    "typed-pair" Objects "pairs of two integers": 100000 "639508", 1000 "453880";
+    "typed-symbol" Objects "symbols that the program names": 1000000 "997250", 10000 "997250";
+    "typed-array" Objects "vectors of ten elements": 100000 "84029", 1000 "667815";
+    "typed-mixed" Objects "integers, flonums and pairs in turn": 40000 "472832", 1000 "529341";
+    "typed-large" Objects "100,000 integers, all alive": 100 "158792", 10 "158792";
 }

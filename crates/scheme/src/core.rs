@@ -10,6 +10,7 @@
 //! Every local is bound once. `loops` comes from the pass of that name only: each of its lambdas is called,
 //! with the right number of arguments, only where control would then leave the `loops` form.
 
+use crate::foreign::Foreign;
 use crate::prims::Prim;
 use allod_scheme_datum::{Datum, Place};
 use std::rc::Rc;
@@ -200,6 +201,8 @@ pub struct Program {
     pub globals: Vec<GlobalInfo>,
     /// Globals that the run-time library calls, by name.
     pub hooks: Vec<(&'static str, Global)>,
+    /// The C functions that it declares.
+    pub foreign: Vec<Foreign>,
 }
 
 impl Program {

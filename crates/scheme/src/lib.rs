@@ -25,6 +25,7 @@ pub mod dump;
 pub mod emit;
 mod expand;
 mod explain;
+pub mod foreign;
 pub mod passes;
 pub mod prims;
 mod rules;
@@ -42,9 +43,14 @@ use syntax::{Form, Idents};
 
 /// What the run-time library gives to compiled programs: the header that the C of every program includes,
 /// and what it includes itself.
-pub const HEADERS: [(&str, &str); 5] = [
+pub const HEADERS: [(&str, &str); 10] = [
     ("scheme.h", include_str!("../runtime/include/scheme.h")),
+    ("numbers.h", include_str!("../runtime/include/numbers.h")),
+    ("data.h", include_str!("../runtime/include/data.h")),
+    ("library.h", include_str!("../runtime/include/library.h")),
+    ("constructors.h", include_str!("../runtime/include/constructors.h")),
     ("checked.h", include_str!("../runtime/include/checked.h")),
+    ("foreign.h", include_str!("../runtime/include/foreign.h")),
     ("proven.h", include_str!("../runtime/include/proven.h")),
     ("support.h", include_str!("../runtime/include/support.h")),
     ("allod/region.h", include_str!("../../capi/include/allod/region.h")),
@@ -61,6 +67,16 @@ pub const PASSES: [&str; 11] = [
 /// The passes that make programs faster and can be left out; without `types` there is no `unbox`.
 pub const OPTIONAL: [&str; 3] = ["inline", "types", "unbox"];
 
+/// How the C of a program makes objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Codegen {
+    /// By inlined bumps, with sizes and headers that are constants.
+    #[default]
+    Typed,
+    /// By calls of the region runtime's constructors, which go by the records of types.
+    Constructors,
+}
+
 /// What is asked of [`compile`].
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -71,6 +87,8 @@ pub struct Settings {
     pub disabled: Vec<String>,
     /// The program checks that each local has the type that was inferred.
     pub checked: bool,
+    /// How objects are made.
+    pub codegen: Codegen,
 }
 
 impl From<Option<&str>> for Settings {
@@ -148,5 +166,5 @@ fn run(
     passes::live::run(&mut flow);
     after!("live", dump::flow(&program, &flow));
     let checked = settings.checked.then_some(&types);
-    Ok(emit::run(&program, &flow, checked, file, &sources.names()))
+    Ok(emit::run(&program, &flow, checked, settings.codegen, file, &sources.names()))
 }

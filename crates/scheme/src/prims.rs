@@ -14,28 +14,44 @@ pub struct Prim {
     pub most: usize,
     /// What its C function is like.
     flags: u16,
+    /// The number of the C function that the program declared, if it is no primitive of the library's.
+    foreign: Option<usize>,
 }
 
-/// Its C function takes the stack pointer first, because it may fail.
-const FAILS: u16 = 1;
-/// Its C function gives a C truth value.
-const TRUTH: u16 = 2;
-/// It may take memory.
-const TAKES: u16 = 4;
-/// Its C function gives nothing.
-const NOTHING: u16 = 8;
-/// It takes any number of arguments, as a count and an array.
-const ANY: u16 = 16;
-/// Without its result it need not be called.
-const PURE: u16 = 32;
+/// What a C function can be like: for each property a bit, and the question for it.
+macro_rules! properties {
+    ($($(#[$doc:meta])* $flag:ident $asked:ident $bit:literal;)*) => {
+        $($(#[$doc])* const $flag: u16 = 1 << $bit;)*
 
-/// A procedure in C that calls others: known as a value only.
-const VALUE: u16 = 64;
+        impl Prim {
+            $($(#[$doc])*
+            pub fn $asked(&self) -> bool {
+                self.flags & $flag != 0
+            })*
+        }
+    };
+}
 
-/// Its arguments are flonums without a box.
-const RAW: u16 = 128;
-/// It gives a flonum without a box.
-const GIVES_RAW: u16 = 256;
+properties! {
+    /// Its C function takes the stack pointer first, because it may fail.
+    FAILS fails 0;
+    /// Its C function gives a C truth value.
+    TRUTH is_truth 1;
+    /// It may take memory.
+    TAKES takes_memory 2;
+    /// Its C function gives nothing.
+    NOTHING gives_nothing 3;
+    /// It takes any number of arguments, as a count and an array.
+    ANY takes_any 4;
+    /// Without its result it need not be called.
+    PURE is_pure 5;
+    /// A procedure in C that calls others: known as a value only.
+    VALUE is_value 6;
+    /// Its arguments are flonums without a box.
+    RAW takes_raw 7;
+    /// It gives a flonum without a box.
+    GIVES_RAW gives_raw 8;
+}
 
 const FT: u16 = FAILS | TAKES;
 const FN: u16 = FAILS | NOTHING;
@@ -44,52 +60,21 @@ const RR: u16 = RAW | GIVES_RAW | PURE;
 const RT: u16 = RAW | TRUTH | PURE;
 
 const fn p(name: &'static str, least: usize, most: usize, flags: u16) -> Prim {
-    Prim { name, least, most, flags }
+    Prim { name, least, most, flags, foreign: None }
 }
 
 impl Prim {
-    /// Its C function takes the stack pointer first.
-    pub fn fails(&self) -> bool {
-        self.flags & FAILS != 0
-    }
-    /// Its C function gives a C truth value.
-    pub fn is_truth(&self) -> bool {
-        self.flags & TRUTH != 0
-    }
-    /// It may take memory.
-    pub fn takes_memory(&self) -> bool {
-        self.flags & TAKES != 0
-    }
-    /// Its C function gives nothing.
-    pub fn gives_nothing(&self) -> bool {
-        self.flags & NOTHING != 0
-    }
-    /// It takes any number of arguments.
-    pub fn takes_any(&self) -> bool {
-        self.flags & ANY != 0
-    }
-    /// Without its result it need not be called.
-    pub fn is_pure(&self) -> bool {
-        self.flags & PURE != 0
-    }
-
-    /// It is known as a value only.
-    pub fn is_value(&self) -> bool {
-        self.flags & VALUE != 0
-    }
-
-    /// Its arguments are flonums without a box.
-    pub fn takes_raw(&self) -> bool {
-        self.flags & RAW != 0
-    }
-
-    /// It gives a flonum without a box.
-    pub fn gives_raw(&self) -> bool {
-        self.flags & GIVES_RAW != 0
+    /// The call of a C function that the program declared. Like the table's it lives as long as the process.
+    pub fn foreign(name: &str, takes: usize, number: usize) -> &'static Prim {
+        let name = Box::leak(format!("{name} of C").into_boxed_str());
+        Box::leak(Box::new(Prim { foreign: Some(number), ..p(name, takes, takes, FT) }))
     }
 
     /// The name of its C function.
     pub fn c_name(&self) -> String {
+        if let Some(number) = self.foreign {
+            return format!("sch_c{number}");
+        }
         let mut c = String::from("sch_");
         let name = self.name.replace("->", "_to_");
         for letter in name.trim_start_matches('%').chars() {
@@ -348,6 +333,11 @@ pub static PRIMS: &[Prim] = &[
     p("current-second", 0, 0, TAKES),
     p("current-jiffy", 0, 0, TAKES),
     p("jiffies-per-second", 0, 0, PURE),
+    // Pointers of C
+    p("c-pointer?", 1, 1, TP),
+    p("c-null", 0, 0, TAKES | PURE),
+    p("c-null?", 1, 1, FAILS | TRUTH),
+    p("c-pointer->string", 1, 1, FT),
     // What `types` puts in place of others where types are proven
     p("%pair-car", 1, 1, PURE),
     p("%pair-cdr", 1, 1, PURE),

@@ -61,6 +61,10 @@ pub(crate) const LIBRARIES: &[(&str, &str)] = &[
     ("(scheme write)", "display write write-shared write-simple"),
 ];
 
+/// Libraries of this compiler's own, which a program without imports does not get.
+pub(crate) const OWN: &[(&str, &str)] =
+    &[("(allod ffi)", "c-null c-null? c-pointer->string c-pointer? c-procedure")];
+
 /// What `features` and `cond-expand` know.
 pub(crate) const FEATURES: &[&str] =
     &["r7rs", "exact-closed", "ratios", "full-unicode", "allod", "linux", "posix"];

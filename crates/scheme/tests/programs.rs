@@ -2,8 +2,8 @@
 
 mod common;
 
-use allod_scheme::{Settings, cc};
-use common::{Scratch, compile, prints, quick, run, usual};
+use allod_scheme::{Codegen, Settings, cc};
+use common::{Scratch, compile, prints, prints_as, quick, run, usual};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Output};
 
@@ -72,14 +72,15 @@ fn memory_stays_bounded_while_live_data_does() {
 }
 
 /// The most memory that a program ever had, in KiB.
-fn peak(name: &str, text: &str) -> u64 {
+fn peak(name: &str, text: &str, settings: &Settings) -> u64 {
     let tell = "(call-with-input-file \"/proc/self/status\"
                   (lambda (status)
                     (let loop ((line (read-line status)))
                       (if (string=? (substring line 0 6) \"VmHWM:\")
                           (display (read (open-input-string (substring line 6 (string-length line)))))
                           (loop (read-line status))))))";
-    prints(name, &format!("{text}\n{tell}"), &usual("gcc")).parse().expect("a number of KiB")
+    let text = format!("{text}\n{tell}");
+    prints_as(name, &text, settings, &usual("gcc")).parse().expect("a number of KiB")
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn a_program_that_runs_forever_stays_within_three_times_what_is_alive() {
              (do ((i 0 (+ i 1))) ((= i 50000)) (drain (generate '(1 2 3 4 5))))",
         ),
     ] {
-        let most = peak(name, text);
+        let most = peak(name, text, &Settings::default());
         let allowed = (3 * live + (32 << 20)) >> 10;
         assert!(most <= allowed, "{name}: {most} KiB, not {allowed}");
     }
@@ -162,7 +163,7 @@ fn a_program_that_keeps_little_takes_little() {
                 (turn 10000000 '())
                 (define (spin n) (define (f . all) (if (= (car all) 0) all (apply f (- (car all) 1) (cdr all)))) (f n 1 2))
                 (spin 3000000)";
-    let most = peak("little", text);
+    let most = peak("little", text, &Settings::default());
     assert!(most < 48 << 10, "{most} KiB");
 }
 
@@ -277,4 +278,50 @@ fn libraries_are_found_beside_the_program() {
     let program = compile(&scratch, "main", text, &common::quick("gcc"));
     let output = Command::new(program).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "(25 ok 8 mine)", "{}", stderr(&output));
+}
+
+/// The constructors tell nobody when the region grows, but safe points notice.
+#[test]
+fn memory_is_bounded_when_constructors_make_objects() {
+    let text = "(do ((i 0 (+ i 1)) (kept '() (list i (vector i 1.5)))) ((= i 3000000)) (car (cons i kept)))";
+    let settings = Settings { codegen: Codegen::Constructors, ..Settings::default() };
+    let most = peak("constructors", text, &settings);
+    assert!(most <= 32 << 10, "{most} KiB");
+}
+
+/// Everything that C was given is freed, and nothing is read that is not: a library with a sanitizer says so.
+#[test]
+fn c_functions_get_copies_and_leave_nothing_behind() {
+    let scratch = Scratch::new("sanitized");
+    let c = scratch.file(
+        "mine.c",
+        "#include <string.h>\n#include <stdlib.h>\n
+         static size_t seen;
+         size_t total(const char *a, const char *b) { return seen += strlen(a) + strlen(b); }
+         const char *tail(const char *s, int n) { return s + n; }
+         char *scribble(char *s) { s[0] = '!'; return s; }",
+    );
+    let object = c.with_extension("so");
+    let sanitize = ["-fsanitize=address", "-shared", "-fPIC", "-o"];
+    let built = Command::new("gcc").args(sanitize).arg(&object).arg(&c).status().unwrap();
+    assert!(built.success());
+    let text = "(import (scheme base) (scheme write) (allod ffi))
+                (define total (c-procedure \"total\" (string string) size_t))
+                (define tail (c-procedure \"tail\" (string int) string))
+                (define scribble (c-procedure \"scribble\" (string) string))
+                (define text \"a constant\")
+                (define (moved n) (if (= n 0) '() (cons (total (number->string n) \"é\") (moved (- n 1)))))
+                (write (list (apply max (moved 1000)) (tail \"abcdef\" 3) (scribble text) text
+                             (guard (e (#t 'refused)) (total (make-string 1000 #\\x) 5))))";
+    let options = cc::Options { link: vec![object.clone().into()], ..quick("gcc") };
+    let program = compile(&scratch, "main", text, &options);
+    let runtime = Command::new("gcc").arg("-print-file-name=libasan.so").output().unwrap();
+    let mut command = Command::new(program);
+    command.env("LD_PRELOAD", String::from_utf8_lossy(&runtime.stdout).trim());
+    command.env("ASAN_OPTIONS", "detect_leaks=1:use_sigaltstack=0:handle_segv=0");
+    let output = command.output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let expected = "(4893 \"def\" \"! constant\" \"a constant\" refused)";
+    assert_eq!(printed, expected, "{:?} {}", output.status, stderr(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
 }

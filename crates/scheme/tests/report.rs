@@ -104,3 +104,12 @@ fn the_rest_of_chapters_4_and_5() {
 fn the_rest_of_chapter_6() {
     check("chapter6b", include_str!("report/chapter6b.txt"), &common::quick("gcc"));
 }
+
+/// C functions, their arguments and results; each way in which C is compiled has its own idea of a prototype.
+#[test]
+fn c_functions_by_gcc_and_clang() {
+    let ffi = include_str!("report/ffi.txt");
+    check("ffi-gcc", ffi, &common::quick("gcc"));
+    check("ffi-clang", ffi, &common::usual("clang"));
+    check_as("ffi-plain", ffi, &common::without(None), &common::quick("gcc"));
+}

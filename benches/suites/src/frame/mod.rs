@@ -22,7 +22,7 @@ use crate::arenas::ARENAS;
 use crate::{Request, components, required};
 use allod_lab::heap::QUANTILES;
 use allod_lab::inprocess::{Bench, instructions_suite};
-use allod_lab::model::{Report, Requirement};
+use allod_lab::model::{Report, Requirement, metric};
 use allod_lab::stats::FEWEST;
 use allod_lab::suite_table::SuiteTable;
 use allod_lab::table::counted;
@@ -73,7 +73,13 @@ pub(crate) fn bench(quick: bool) -> Bench<'static> {
 /// What is required of the suite, and what came of it.
 #[must_use]
 pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
-    required::judged(SUITE, targets::targets(report), report, request.terms.threshold)
+    required::judged(
+        SUITE,
+        &metric::TIME,
+        targets::targets(report),
+        report,
+        request.terms.threshold,
+    )
 }
 
 /// The tables that `allod bench frame` prints.

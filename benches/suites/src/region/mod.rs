@@ -37,7 +37,7 @@ pub use workloads::WORKLOADS;
 
 use crate::Request;
 use allod_lab::inprocess::Bench;
-use allod_lab::model::{Report, Requirement};
+use allod_lab::model::{Report, Requirement, metric};
 
 /// The suite's name in reports.
 pub const SUITE: &str = "region";
@@ -53,7 +53,13 @@ pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
 /// What is required of the suite, and what came of it.
 #[must_use]
 pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
-    crate::required::judged(SUITE, required::required(), report, request.terms.threshold)
+    crate::required::judged(
+        SUITE,
+        &metric::TIME,
+        required::required(),
+        report,
+        request.terms.threshold,
+    )
 }
 
 /// The whole suite; `quick` leaves out what needs seconds a call.

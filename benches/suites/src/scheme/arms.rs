@@ -4,18 +4,49 @@ use super::systems::SYSTEMS;
 use allod_lab::model::Arm;
 use allod_lab::{files, program};
 use allod_scheme::cc::Options;
+use allod_scheme::{Codegen, Settings};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A strategy of this compiler: the name that its arms begin with, and what it changes.
-pub type Strategy = (&'static str, fn(Options) -> Options);
+/// A strategy of this compiler.
+#[derive(Clone, Copy, Debug)]
+pub struct Strategy {
+    /// The name that its arms begin with.
+    pub name: &'static str,
+    /// What it changes, in words that follow the compiler's.
+    about: &'static str,
+    /// How it compiles.
+    pub settings: fn() -> Settings,
+}
+
+/// The strategy that is compared with other systems.
+pub const USUAL: Strategy = Strategy { name: "allod", about: "", settings: Settings::default };
+/// Objects are made by calls of constructors.
+pub const CONSTRUCTORS: Strategy = Strategy {
+    name: "constructors",
+    about: ", with --codegen=constructors",
+    settings: || Settings { codegen: Codegen::Constructors, ..Settings::default() },
+};
+/// Types are not inferred.
+pub const UNTYPED: Strategy = Strategy {
+    name: "untyped",
+    about: ", with --disable types",
+    settings: || Settings { disabled: vec!["types".into()], ..Settings::default() },
+};
 
 /// All strategies; each is measured by every C compiler.
-pub const STRATEGIES: [Strategy; 1] = [("allod", |options| options)];
+const STRATEGIES: [Strategy; 3] = [USUAL, CONSTRUCTORS, UNTYPED];
 
 /// The C compilers.
-const COMPILERS: [&str; 2] = ["gcc", "clang"];
+pub const COMPILERS: [&str; 2] = ["gcc", "clang"];
+
+impl Strategy {
+    /// Its arm by a C compiler.
+    pub fn arm(&self, cc: &str) -> String {
+        format!("{}-{cc}", self.name)
+    }
+}
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -28,13 +59,18 @@ pub struct Found {
 
 /// The strategy and the C compiler of an arm of this compiler.
 pub fn strategy(arm: &str) -> Option<(Strategy, &'static str)> {
-    let all = STRATEGIES.iter().flat_map(|s| COMPILERS.map(|cc| (*s, cc)));
-    all.into_iter().find(|((name, _), cc)| arm == format!("{name}-{cc}"))
+    let mut all = STRATEGIES.iter().flat_map(|s| COMPILERS.map(|cc| (*s, cc)));
+    all.find(|(strategy, cc)| arm == strategy.arm(cc))
 }
 
-/// How this compiler compiles for measurements, before a strategy changes it.
+/// Whether an arm is compared with this compiler's others only.
+pub fn is_apart(arm: &str) -> bool {
+    strategy(arm).is_some_and(|(strategy, _)| strategy.name != USUAL.name)
+}
+
+/// How C is compiled for measurements.
 pub fn options(cc: &str, library: PathBuf) -> Options {
-    Options { cc: cc.into(), level: 2, checked: false, library }
+    Options { cc: cc.into(), level: 2, checked: false, library, link: Vec::new() }
 }
 
 /// Finds this compiler's C compilers, and other systems.
@@ -43,10 +79,10 @@ pub fn arms() -> Found {
     if let Err(why) = files::scheme_library() {
         found.missing.push(why);
     }
-    for (name, _) in STRATEGIES {
+    for strategy in STRATEGIES {
         for cc in COMPILERS {
-            let origin = format!("this compiler, by {cc} -O2");
-            found.add(&format!("{name}-{cc}"), &[cc, "--version"], &origin);
+            let origin = format!("this compiler, by {cc} -O2{}", strategy.about);
+            found.add(&strategy.arm(cc), &[cc, "--version"], &origin);
         }
     }
     for system in &SYSTEMS {
@@ -84,8 +120,9 @@ mod tests {
 
     #[test]
     fn every_arm_of_this_compiler_has_a_strategy() {
-        let ((name, _), cc) = strategy("allod-clang").unwrap();
-        assert_eq!((name, cc), ("allod", "clang"));
+        let (found, cc) = strategy("allod-clang").unwrap();
+        assert_eq!((found.name, cc), ("allod", "clang"));
+        assert!(is_apart("untyped-gcc") && !is_apart("allod-gcc") && !is_apart("chez"));
         assert!(strategy("chez").is_none() && strategy("allod").is_none());
     }
 

@@ -6,6 +6,7 @@
 //! the result that the table of programs has.
 
 mod arms;
+mod codegen;
 mod scratch;
 mod systems;
 mod tables;
@@ -19,7 +20,7 @@ use allod_lab::driver::{self, Plan, Terms};
 use allod_lab::model::{Arm, Report, Workload, metric};
 use allod_lab::names;
 use allod_lab::views::{Against, Ratios, View};
-use allod_scheme::classics::{CLASSICS, Classic, Group};
+use allod_scheme::classics::{CLASSICS, Classic, Group, OBJECTS};
 use scratch::Scratch;
 use std::time::Duration;
 
@@ -52,7 +53,11 @@ pub fn group_suite(group: Group) -> String {
 
 /// A line for each program: its name and what it does.
 pub fn programs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    CLASSICS.iter().map(|c| (c.name, c.about))
+    all().map(|c| (c.name, c.about))
+}
+
+fn all() -> impl Iterator<Item = &'static Classic> {
+    CLASSICS.iter().chain(OBJECTS)
 }
 
 /// Tells names of programs from names of compilers; all of a kind that none is named of.
@@ -65,15 +70,18 @@ pub fn choose(
     baseline: &str,
 ) -> Result<(Vec<&'static Classic>, Vec<Arm>), String> {
     let known: Vec<&str> =
-        CLASSICS.iter().map(|c| c.name).chain(arms.iter().map(|a| a.name.as_str())).collect();
+        all().map(|c| c.name).chain(arms.iter().map(|a| a.name.as_str())).collect();
     names::all_known("program or compiler", wanted, &known)?;
-    names::all_known("compiler", &[baseline.to_owned()], &known[CLASSICS.len()..])?;
+    names::all_known("compiler", &[baseline.to_owned()], &known[all().count()..])?;
     let named = |name: &str| wanted.iter().any(|w| w == name);
-    let any_program = CLASSICS.iter().any(|c| named(c.name));
+    let any_program = all().any(|c| named(c.name));
     let any_arm = arms.iter().any(|a| named(&a.name));
-    let programs = CLASSICS.iter().filter(|c| !any_program || named(c.name));
     let chosen = arms.iter().filter(|a| !any_arm || named(&a.name) || a.name == baseline);
-    Ok((programs.collect(), chosen.cloned().collect()))
+    let chosen: Vec<Arm> = chosen.cloned().collect();
+    // Objects of one kind are for comparisons of this compiler with itself.
+    let own = chosen.iter().any(|arm| arms::strategy(&arm.name).is_some());
+    let programs = all().filter(|c| !any_program || named(c.name));
+    Ok((programs.filter(|c| own || c.group != Group::Objects).collect(), chosen))
 }
 
 /// Compiles and runs every program on every arm, interleaved within each program.
@@ -82,8 +90,11 @@ pub fn choose(
 /// When a part of the laboratory is missing; what an arm cannot do is recorded instead.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
     let scratch = Scratch::new()?;
-    let workloads: Vec<Workload> =
-        request.programs.iter().map(|c| work::workload(c, request.quick, &scratch)).collect();
+    let workloads: Vec<Workload> = request
+        .programs
+        .iter()
+        .map(|c| work::workload(c, request.arms, request.quick, &scratch))
+        .collect();
     let plan = Plan {
         suite: SUITE,
         workloads: &workloads,
@@ -96,7 +107,7 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
     let mut report = Report::of(driver::run(&plan, progress)?, request.terms.seed);
     report.provenance.settings.insert("scheme quick".into(), request.quick.to_string());
     let against = Against {
-        arms: &request.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+        arms: &compared(request).collect::<Vec<_>>(),
         baseline: request.baseline,
         apart: None,
         threshold: request.terms.threshold,
@@ -104,20 +115,26 @@ pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, Str
     for view in views(request) {
         view.add_to(&mut report, against);
     }
+    codegen::add_to(request, &mut report);
     Ok(report)
+}
+
+/// The arms that are compared with other systems.
+fn compared<'a>(request: &Request<'a>) -> impl Iterator<Item = &'a str> {
+    request.arms.iter().map(|arm| arm.name.as_str()).filter(|arm| !arms::is_apart(arm))
 }
 
 /// The names of the chosen programs of a group, or of all that count together.
 fn names_of(request: &Request, group: Option<Group>) -> Vec<&'static str> {
     let wanted = |c: &&&Classic| match group {
         Some(group) => c.group == group,
-        None => c.group != Group::Continuations,
+        None => ![Group::Continuations, Group::Objects].contains(&c.group),
     };
     request.programs.iter().filter(wanted).map(|c| c.name).collect()
 }
 
 /// Time and peak memory of all programs but those that enter continuations again, which stand apart, and the
-/// mean of each group.
+/// mean of each group. Objects of one kind are `codegen`'s.
 fn views(request: &Request) -> Vec<View> {
     let all = names_of(request, None);
     let apart = names_of(request, Some(Group::Continuations));
@@ -133,6 +150,7 @@ fn views(request: &Request) -> Vec<View> {
         let rows = names_of(request, Some(group));
         let view = View::new(&group_suite(group), rows.iter().copied(), &metric::RUN);
         views.extend(match group {
+            Group::Objects => None,
             _ if rows.is_empty() => None,
             Group::Continuations => Some(view),
             _ => Some(View { results: false, ratios: Ratios::Mean, ..view }),
@@ -155,7 +173,7 @@ mod tests {
         let (programs, arms) = choose(&["fib".into()], &two(), "chez").unwrap();
         assert_eq!((programs.len(), programs[0].name, arms.len()), (1, "fib", 2));
         let (programs, arms) = choose(&["allod-gcc".into()], &two(), "chez").unwrap();
-        assert_eq!((programs.len(), arms.len()), (CLASSICS.len(), 2), "and the baseline");
+        assert_eq!((programs.len(), arms.len()), (all().count(), 2), "and the baseline");
         let unknown = choose(&["fip".into()], &two(), "chez").unwrap_err();
         assert!(unknown.contains("did you mean fib?"), "{unknown}");
         assert!(choose(&[], &two(), "guile").unwrap_err().contains("allod-gcc"));

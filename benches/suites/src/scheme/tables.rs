@@ -1,6 +1,7 @@
 //! The tables that `allod bench scheme` prints.
 
-use super::{INSTRUCTIONS, Request, SUITE, group_suite, names_of};
+use super::{INSTRUCTIONS, Request, SUITE, codegen, compared, group_suite, names_of};
+use crate::required;
 use allod_lab::model::Report;
 use allod_lab::stats::FEWEST;
 use allod_lab::suite_table::SuiteTable;
@@ -15,7 +16,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         report,
         suite: SUITE,
         workloads: names_of(request, None),
-        subjects: request.arms.iter().map(|a| a.name.as_str()).collect(),
+        subjects: compared(request).collect(),
         baseline: request.baseline,
         floor: None,
     };
@@ -60,17 +61,18 @@ pub fn tables(request: &Request, report: &Report) -> String {
             apart.ratio_rows()
         );
     }
+    text += &codegen::table(request, report);
+    text += &required::table(&report.required, request.terms.threshold);
     text + &all.losses()
 }
 
 /// The geometric mean of each group that has several programs.
 fn groups(request: &Request, report: &Report) -> String {
-    let names = request.arms.iter().map(|a| a.name.as_str());
-    let mut table = Table::new(std::iter::once("geometric mean of").chain(names));
+    let mut table = Table::new(std::iter::once("geometric mean of").chain(compared(request)));
     let mut any = false;
     for group in Group::ALL {
         let (rows, suite) = (names_of(request, Some(group)).len(), group_suite(group));
-        if rows < 2 || group == Group::Continuations {
+        if rows < 2 || matches!(group, Group::Continuations | Group::Objects) {
             continue;
         }
         any = true;
@@ -79,7 +81,7 @@ fn groups(request: &Request, report: &Report) -> String {
             None if arm == request.baseline => "1".into(),
             None => "lost".into(),
         };
-        let cells = request.arms.iter().map(|a| cell(&a.name));
+        let cells = compared(request).map(cell);
         table.row(std::iter::once(format!("{} ({rows} rows)", group.name())).chain(cells));
     }
     if any { format!("{table}\n") } else { String::new() }

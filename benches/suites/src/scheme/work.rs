@@ -8,19 +8,29 @@ use allod_lab::model::{Arm, Outcome, Turn, Work, Workload, metric};
 use allod_lab::process::{End, Launch, Used};
 use allod_lab::{files, program};
 use allod_scheme::cc;
-use allod_scheme::classics::{Classic, INCLUDED, Size};
+use allod_scheme::classics::{Classic, Group, INCLUDED, Size};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// A program as a workload for the driver.
-pub fn workload<'a>(classic: &'static Classic, quick: bool, scratch: &'a Scratch) -> Workload<'a> {
+/// A program as a workload for the driver, of all of these arms or of this compiler's.
+pub fn workload<'a>(
+    classic: &'static Classic,
+    arms: &[Arm],
+    quick: bool,
+    scratch: &'a Scratch,
+) -> Workload<'a> {
+    let own = arms.iter().filter(|arm| strategy(&arm.name).is_some());
+    let arms = match classic.group {
+        Group::Objects => own.map(|arm| arm.name.clone()).collect(),
+        _ => Vec::new(),
+    };
     let size = if quick { classic.quick } else { classic.full };
     Workload {
         name: classic.name.into(),
         pinned: true,
-        arms: Vec::new(),
+        arms,
         most_rounds: None,
         work: Box::new(Program { classic, size, scratch, compiled: RefCell::default() }),
     }
@@ -75,10 +85,10 @@ impl Program<'_> {
 }
 
 fn compile_here(arm: &str, folder: PathBuf) -> Result<Compiled, String> {
-    let ((_, change), cc) = strategy(arm).ok_or("there is no such strategy")?;
+    let (strategy, cc) = strategy(arm).ok_or("there is no such strategy")?;
     let program = folder.join("program");
-    let c = cc::to_c(&folder.join("program.scm"), None)?;
-    cc::build(&c, &program, &change(options(cc, files::scheme_library()?)))?;
+    let c = cc::to_c(&folder.join("program.scm"), (strategy.settings)())?;
+    cc::build(&c, &program, &options(cc, files::scheme_library()?))?;
     Ok(Compiled { folder, program, arguments: Vec::new() })
 }
 

@@ -107,12 +107,12 @@ static inline V sch_fxmodulo(V a, V b) {
 static inline V sch_fixadd(V *sp, V a, V b) {
     SCH_PROVEN_SMALL(a, b, true);
     int64_t r;
-    return SCH_LIKELY(!__builtin_add_overflow((int64_t)a, (int64_t)(b - 1), &r)) ? (V)r : sch_add_any(sp, a, b);
+    return SCH_LIKELY(!__builtin_add_overflow((int64_t)a, (int64_t)(b - 1), &r)) ? (V)r : sch_add_slow(sp, a, b);
 }
 static inline V sch_fixsub(V *sp, V a, V b) {
     SCH_PROVEN_SMALL(a, b, true);
     int64_t r;
-    return SCH_LIKELY(!__builtin_sub_overflow((int64_t)a, (int64_t)(b - 1), &r)) ? (V)r : sch_sub_any(sp, a, b);
+    return SCH_LIKELY(!__builtin_sub_overflow((int64_t)a, (int64_t)(b - 1), &r)) ? (V)r : sch_sub_slow(sp, a, b);
 }
 
 /* ---- Flonums without a box ----------------------------------------------------------------------- */

@@ -44,7 +44,8 @@ enum {
     SCH_PORT,        /* number in the library's table                       */
     SCH_VALUES,      /* several values                                      */
     SCH_PROMISE,     /* a box: (done? . value or procedure)                 */
-    SCH_ERROR        /* kind, message, irritants                            */
+    SCH_ERROR,       /* kind, message, irritants                            */
+    SCH_POINTER      /* address, of C                                       */
 };
 
 /* What the library and the program share. */
@@ -139,6 +140,10 @@ static inline uint64_t *sch_alloc(uint32_t type, size_t words, size_t len) {
     return (uint64_t *)p;
 }
 
+#ifdef SCH_CONSTRUCTORS
+#include "constructors.h"
+#else
+static inline bool sch_poll(void) { return sch_rt.poll; }
 static inline V sch_cons(V a, V d) {
     uint64_t *p = sch_alloc(ALLOD_PAIR, 2, 0);
     p[1] = a;
@@ -150,34 +155,45 @@ static inline V sch_float(double f) {
     memcpy(p + 1, &f, 8);
     return (V)p;
 }
-static inline double sch_float_value(V v) {
-    double f;
-    memcpy(&f, sch_object(v) + 1, 8);
-    return f;
-}
-static inline V sch_values(size_t n, const V *all) {
-    if (n == 1) return all[0];
-    uint64_t *p = sch_alloc(SCH_VALUES, n, n);
-    memcpy(p + 1, all, 8 * n);
+/* An integer of 64 bits that a word has no room for. */
+static inline V sch_wide(int64_t i) {
+    uint64_t *p = sch_alloc(SCH_BIGNUM, 2, 2);
+    p[1] = i < 0;
+    p[2] = i < 0 ? -(uint64_t)i : (uint64_t)i;
     return (V)p;
 }
-static inline V sch_vector(size_t n, const V *all) {
-    uint64_t *p = sch_alloc(ALLOD_ARRAY, n, n);
-    memcpy(p + 1, all, 8 * n);
-    return (V)p;
-}
+/* What has `n` values, which the caller then stores. */
+static inline V sch_new_vector(size_t n) { return (V)sch_alloc(ALLOD_ARRAY, n, n); }
+static inline V sch_new_values(size_t n) { return (V)sch_alloc(SCH_VALUES, n, n); }
+static inline V sch_new_record(size_t n) { return (V)sch_alloc(SCH_RECORD, n, n); }
 static inline V sch_closure(sch_code code, size_t n) {
     uint64_t *p = sch_alloc(ALLOD_CLOSURE, 1 + n, n);
     p[1] = (uint64_t)code;
     return (V)p;
 }
-#define SCH_CAPTURED(closure, i) (sch_object(closure)[2 + (i)])
-
 static inline V sch_box(V v) {
     uint64_t *p = sch_alloc(ALLOD_BOX, 1, 0);
     p[1] = v;
     return (V)p;
 }
+#endif
+
+static inline double sch_float_value(V v) {
+    double f;
+    memcpy(&f, sch_object(v) + 1, 8);
+    return f;
+}
+#define SCH_ITEM(v, i) (sch_object(v)[1 + (i)])
+#define SCH_CAPTURED(closure, i) (sch_object(closure)[2 + (i)])
+
+/* The same of arguments side by side. */
+static inline V sch_filled(V v, size_t n, const V *all) {
+    memcpy(sch_object(v) + 1, all, 8 * n);
+    return v;
+}
+static inline V sch_vector(size_t n, const V *all) { return sch_filled(sch_new_vector(n), n, all); }
+static inline V sch_values(size_t n, const V *all) { return n == 1 ? all[0] : sch_filled(sch_new_values(n), n, all); }
+
 static inline V sch_unbox(V box) { return sch_object(box)[1]; }
 static inline void sch_set_box_x(V box, V v) { sch_object(box)[1] = v; }
 static inline V sch_check_bound(V *sp, V v, V name) {
@@ -210,393 +226,9 @@ SCH_U static void sch_spread(V *sp, V argc, V a0, V a1, V a2) {
     if (argc > 0) sp[0] = a0;
 }
 
-/* ---- Pairs -------------------------------------------------------------------------------------- */
-
-static inline bool sch_eq_p(V a, V b) { return a == b; }
-bool sch_eqv_slow(V a, V b);
-static inline bool sch_eqv_p(V a, V b) {
-    return a == b || (sch_is_object(a) && sch_is_object(b) && sch_eqv_slow(a, b));
-}
-bool sch_equal_slow(V a, V b);
-static inline bool sch_equal_p(V a, V b) {
-    return a == b || (sch_is_object(a) && sch_is_object(b) && sch_equal_slow(a, b));
-}
-static inline V sch_car(V *sp, V x) {
-    if (SCH_UNLIKELY(!sch_pair_p(x))) sch_type_error(sp, "car", 1, "a pair", x);
-    return sch_object(x)[1];
-}
-static inline V sch_cdr(V *sp, V x) {
-    if (SCH_UNLIKELY(!sch_pair_p(x))) sch_type_error(sp, "cdr", 1, "a pair", x);
-    return sch_object(x)[2];
-}
-static inline void sch_set_car_x(V *sp, V x, V v) {
-    if (SCH_UNLIKELY(!sch_pair_p(x))) sch_type_error(sp, "set-car!", 1, "a pair", x);
-    if (SCH_UNLIKELY(sch_is_constant(x))) sch_constant_error(sp, "set-car!", x);
-    sch_object(x)[1] = v;
-}
-static inline void sch_set_cdr_x(V *sp, V x, V v) {
-    if (SCH_UNLIKELY(!sch_pair_p(x))) sch_type_error(sp, "set-cdr!", 1, "a pair", x);
-    if (SCH_UNLIKELY(sch_is_constant(x))) sch_constant_error(sp, "set-cdr!", x);
-    sch_object(x)[2] = v;
-}
-bool sch_list_p(V x);
-V sch_length(V *sp, V x);
-V sch_append2(V *sp, V a, V b);
-V sch_reverse(V *sp, V x);
-V sch_list_tail(V *sp, V x, V k);
-V sch_list_ref(V *sp, V x, V k);
-V sch_list_copy(V x);
-V sch_memq(V *sp, V x, V list);
-V sch_memv(V *sp, V x, V list);
-V sch_member(V *sp, V x, V list);
-V sch_assq(V *sp, V x, V list);
-V sch_assv(V *sp, V x, V list);
-V sch_assoc(V *sp, V x, V list);
-V sch_make_list(V *sp, V k, V fill);
-
-/* ---- Numbers ------------------------------------------------------------------------------------ */
-
-/* Of all values only small integers are odd. */
-static inline bool sch_both_small(V a, V b) { return a & b & 1; }
-static inline bool sch_both_float(V a, V b) { return sch_float_p(a) && sch_float_p(b); }
-
-/* Two flonums, or one and a small integer, as doubles. */
-static inline bool sch_doubles(V a, V b, double *x, double *y) {
-    if (sch_float_p(a)) {
-        *x = sch_float_value(a);
-        if (sch_float_p(b)) *y = sch_float_value(b);
-        else if (b & 1) *y = (double)allod_small_value(b);
-        else return false;
-        return true;
-    }
-    if (!(a & 1) || !sch_float_p(b)) return false;
-    *x = (double)allod_small_value(a);
-    *y = sch_float_value(b);
-    return true;
-}
-
-/* One arithmetic operation: integers here, flonums in a call, all else in the library. */
-#define SCH_ARITHMETIC(name, small, operator)                                     \
-    V sch_##name##_any(V *sp, V a, V b);                                          \
-    SCH_U __attribute__((noinline)) static V sch_##name##_slow(V *sp, V a, V b) { \
-        double x, y;                                                              \
-        /* An exact zero, which is 1, has no sign. */                             \
-        if (a != 1 && b != 1 && sch_doubles(a, b, &x, &y)) return sch_float(x operator y); \
-        return sch_##name##_any(sp, a, b);                                        \
-    }                                                                             \
-    static inline V sch_##name(V *sp, V a, V b) {                                 \
-        int64_t r;                                                                \
-        if (SCH_LIKELY(sch_both_small(a, b)) && SCH_LIKELY(!(small))) return (V)r; \
-        return sch_##name##_slow(sp, a, b);                                       \
-    }
-SCH_ARITHMETIC(add, __builtin_add_overflow((int64_t)a, (int64_t)(b - 1), &r), +)
-SCH_ARITHMETIC(sub, __builtin_sub_overflow((int64_t)a, (int64_t)(b - 1), &r), -)
-SCH_ARITHMETIC(mul, (__builtin_mul_overflow((int64_t)(a - 1), (int64_t)b >> 3, &r) || (r++, 0)), *)
-V sch_div_any(V *sp, V a, V b);
-/* Two integers make a ratio, mostly. */
-SCH_U __attribute__((noinline)) static V sch_div(V *sp, V a, V b) {
-    double x, y;
-    if (sch_doubles(a, b, &x, &y)) return sch_float(x / y);
-    return sch_div_any(sp, a, b);
-}
-
-#define SCH_COMPARE(name, any, operator)                                          \
-    bool sch_##name##_any(V *sp, V a, V b);                                       \
-    SCH_U __attribute__((noinline)) static bool sch_##name##_slow(V *sp, V a, V b) { \
-        if (SCH_LIKELY(sch_both_float(a, b))) return sch_float_value(a) operator sch_float_value(b); \
-        return sch_##name##_any(sp, a, b);                                        \
-    }                                                                             \
-    static inline bool sch_##name(V *sp, V a, V b) {                              \
-        if (SCH_LIKELY(sch_both_small(a, b))) return (int64_t)a operator (int64_t)b; \
-        return sch_##name##_slow(sp, a, b);                                       \
-    }
-SCH_COMPARE(num_eq, num_eq, ==)
-SCH_COMPARE(num_lt, num_lt, <)
-SCH_COMPARE(num_gt, num_gt, >)
-SCH_COMPARE(num_lt_eq, num_lt_eq, <=)
-SCH_COMPARE(num_gt_eq, num_gt_eq, >=)
-
-static inline bool sch_zero_p(V *sp, V a) { return sch_num_eq(sp, a, allod_small(0)); }
-static inline bool sch_positive_p(V *sp, V a) { return sch_num_gt(sp, a, allod_small(0)); }
-static inline bool sch_negative_p(V *sp, V a) { return sch_num_lt(sp, a, allod_small(0)); }
-bool sch_odd_slow(V *sp, V a, const char *who);
-static inline bool sch_odd_p(V *sp, V a) {
-    return SCH_LIKELY(allod_is_small(a)) ? (a >> 3) & 1 : sch_odd_slow(sp, a, "odd?");
-}
-static inline bool sch_even_p(V *sp, V a) {
-    return SCH_LIKELY(allod_is_small(a)) ? !((a >> 3) & 1) : !sch_odd_slow(sp, a, "even?");
-}
-V sch_quotient_any(V *sp, V a, V b);
-V sch_remainder_any(V *sp, V a, V b);
-V sch_modulo_any(V *sp, V a, V b);
-V sch_floor_quotient(V *sp, V a, V b);
-/* Divisors 0 and -1 are left to the library. */
-static inline bool sch_easy_division(V a, V b) {
-    return sch_both_small(a, b) && (uint64_t)(allod_small_value(b) + 1) > 1;
-}
-static inline V sch_quotient(V *sp, V a, V b) {
-    if (SCH_LIKELY(sch_easy_division(a, b))) return allod_small(allod_small_value(a) / allod_small_value(b));
-    return sch_quotient_any(sp, a, b);
-}
-static inline V sch_remainder(V *sp, V a, V b) {
-    if (SCH_LIKELY(sch_easy_division(a, b))) return allod_small(allod_small_value(a) % allod_small_value(b));
-    return sch_remainder_any(sp, a, b);
-}
-static inline V sch_modulo(V *sp, V a, V b) {
-    if (SCH_LIKELY(sch_easy_division(a, b))) {
-        int64_t d = allod_small_value(b), m = allod_small_value(a) % d;
-        return allod_small(m != 0 && (m ^ d) < 0 ? m + d : m);
-    }
-    return sch_modulo_any(sp, a, b);
-}
-bool sch_number_slow(V a);
-static inline bool sch_number_p(V a) { return allod_is_small(a) || sch_number_slow(a); }
-bool sch_integer_p(V a);
-bool sch_rational_p(V a);
-bool sch_exact_p(V *sp, V a);
-bool sch_inexact_p(V *sp, V a);
-static inline bool sch_exact_integer_p(V a) { return allod_is_small(a) || sch_is(a, SCH_BIGNUM); }
-bool sch_finite_p(V *sp, V a);
-bool sch_infinite_p(V *sp, V a);
-bool sch_nan_p(V *sp, V a);
-V sch_abs(V *sp, V a);
-V sch_max2(V *sp, V a, V b);
-V sch_min2(V *sp, V a, V b);
-V sch_gcd2(V *sp, V a, V b);
-V sch_lcm2(V *sp, V a, V b);
-V sch_numerator(V *sp, V a);
-V sch_denominator(V *sp, V a);
-V sch_floor(V *sp, V a);
-V sch_ceiling(V *sp, V a);
-V sch_truncate(V *sp, V a);
-V sch_round(V *sp, V a);
-V sch_rationalize(V *sp, V a, V b);
-V sch_exp(V *sp, V a);
-V sch_log(V *sp, V a, V b);
-V sch_sin(V *sp, V a);
-V sch_cos(V *sp, V a);
-V sch_tan(V *sp, V a);
-V sch_asin(V *sp, V a);
-V sch_acos(V *sp, V a);
-V sch_atan(V *sp, V a, V b);
-V sch_sqrt(V *sp, V a);
-V sch_exact_integer_sqrt(V *sp, V a);
-V sch_expt(V *sp, V a, V b);
-V sch_exact(V *sp, V a);
-V sch_inexact(V *sp, V a);
-V sch_number_to_string(V *sp, V a, V radix);
-V sch_string_to_number(V *sp, V text, V radix);
-
-/* ---- Symbols, characters, strings ---------------------------------------------------------------- */
-
-V sch_symbol_to_string(V *sp, V a);
-V sch_string_to_symbol(V *sp, V a);
-
-static inline V sch_char_to_integer(V *sp, V c) {
-    if (SCH_UNLIKELY(!allod_is_char(c))) sch_type_error(sp, "char->integer", 1, "a character", c);
-    return allod_small(allod_char_value(c));
-}
-V sch_integer_to_char(V *sp, V a);
-#define SCH_COMPARE_CHARS(name, text, operator)                                                  \
-    static inline bool sch_##name(V *sp, V a, V b) {                                             \
-        if (SCH_UNLIKELY(!allod_is_char(a))) sch_type_error(sp, text, 1, "a character", a);      \
-        if (SCH_UNLIKELY(!allod_is_char(b))) sch_type_error(sp, text, 2, "a character", b);      \
-        return a operator b;                                                                     \
-    }
-SCH_COMPARE_CHARS(char_eq_p, "char=?", ==)
-SCH_COMPARE_CHARS(char_lt_p, "char<?", <)
-SCH_COMPARE_CHARS(char_lt_eq_p, "char<=?", <=)
-bool sch_char_alphabetic_p(V *sp, V c);
-bool sch_char_numeric_p(V *sp, V c);
-bool sch_char_whitespace_p(V *sp, V c);
-bool sch_char_upper_case_p(V *sp, V c);
-bool sch_char_lower_case_p(V *sp, V c);
-V sch_char_upcase(V *sp, V c);
-V sch_char_downcase(V *sp, V c);
-V sch_char_foldcase(V *sp, V c);
-V sch_digit_value(V *sp, V c);
-
-static inline uint32_t *sch_chars(V s) { return (uint32_t *)(sch_object(s) + 1); }
-static inline size_t sch_len(V v) { return (size_t)(*sch_object(v) >> 16); }
-/* Whether `i` is an index below `len`. */
-static inline bool sch_is_index(V i, size_t len) { return (i & 1) && (i >> 3) < len; }
-
-V sch_make_string(V *sp, V k, V c);
-static inline V sch_string_length(V *sp, V s) {
-    if (SCH_UNLIKELY(!sch_string_p(s))) sch_type_error(sp, "string-length", 1, "a string", s);
-    return allod_small((int64_t)sch_len(s));
-}
-static inline V sch_string_ref(V *sp, V s, V i) {
-    if (SCH_UNLIKELY(!sch_string_p(s))) sch_type_error(sp, "string-ref", 1, "a string", s);
-    if (SCH_UNLIKELY(!sch_is_index(i, sch_len(s)))) sch_range_error(sp, "string-ref", 2, i);
-    return allod_char(sch_chars(s)[i >> 3]);
-}
-static inline void sch_string_set_x(V *sp, V s, V i, V c) {
-    if (SCH_UNLIKELY(!sch_string_p(s))) sch_type_error(sp, "string-set!", 1, "a string", s);
-    if (SCH_UNLIKELY(!sch_is_index(i, sch_len(s)))) sch_range_error(sp, "string-set!", 2, i);
-    if (SCH_UNLIKELY(!allod_is_char(c))) sch_type_error(sp, "string-set!", 3, "a character", c);
-    if (SCH_UNLIKELY(sch_is_constant(s))) sch_constant_error(sp, "string-set!", s);
-    sch_chars(s)[i >> 3] = allod_char_value(c);
-}
-V sch_string_compare(V *sp, V a, V b);
-V sch_string_append(V *sp, V list);
-V sch_string_copy(V *sp, V s, V start, V end);
-V sch_substring(V *sp, V s, V start, V end);
-void sch_string_copy_x(V *sp, V to, V at, V from, V start, V end);
-void sch_string_fill_x(V *sp, V s, V c, V start, V end);
-V sch_string_to_list(V *sp, V s, V start, V end);
-V sch_list_to_string(V *sp, V list);
-V sch_string_to_vector(V *sp, V s, V start, V end);
-V sch_vector_to_string(V *sp, V v, V start, V end);
-V sch_string_upcase(V *sp, V s);
-V sch_string_downcase(V *sp, V s);
-V sch_string_foldcase(V *sp, V s);
-V sch_string_to_utf8(V *sp, V s, V start, V end);
-V sch_utf8_to_string(V *sp, V b, V start, V end);
-
-/* ---- Vectors and bytevectors ---------------------------------------------------------------------- */
-
-V sch_make_vector(V *sp, V k, V fill);
-static inline V sch_vector_length(V *sp, V v) {
-    if (SCH_UNLIKELY(!sch_vector_p(v))) sch_type_error(sp, "vector-length", 1, "a vector", v);
-    return allod_small((int64_t)sch_len(v));
-}
-static inline V sch_vector_ref(V *sp, V v, V i) {
-    if (SCH_UNLIKELY(!sch_vector_p(v))) sch_type_error(sp, "vector-ref", 1, "a vector", v);
-    if (SCH_UNLIKELY(!sch_is_index(i, sch_len(v)))) sch_range_error(sp, "vector-ref", 2, i);
-    return sch_object(v)[1 + (i >> 3)];
-}
-static inline void sch_vector_set_x(V *sp, V v, V i, V x) {
-    if (SCH_UNLIKELY(!sch_vector_p(v))) sch_type_error(sp, "vector-set!", 1, "a vector", v);
-    if (SCH_UNLIKELY(!sch_is_index(i, sch_len(v)))) sch_range_error(sp, "vector-set!", 2, i);
-    if (SCH_UNLIKELY(sch_is_constant(v))) sch_constant_error(sp, "vector-set!", v);
-    sch_object(v)[1 + (i >> 3)] = x;
-}
-V sch_vector_to_list(V *sp, V v, V start, V end);
-V sch_list_to_vector(V *sp, V list);
-void sch_vector_fill_x(V *sp, V v, V fill, V start, V end);
-V sch_vector_copy(V *sp, V v, V start, V end);
-void sch_vector_copy_x(V *sp, V to, V at, V from, V start, V end);
-V sch_vector_append(V *sp, V list);
-V sch_make_bytevector(V *sp, V k, V fill);
-V sch_list_to_bytevector(V *sp, V list);
-static inline V sch_bytevector_length(V *sp, V b) {
-    if (SCH_UNLIKELY(!sch_bytevector_p(b))) sch_type_error(sp, "bytevector-length", 1, "a bytevector", b);
-    return allod_small((int64_t)sch_len(b));
-}
-static inline V sch_bytevector_u8_ref(V *sp, V b, V i) {
-    if (SCH_UNLIKELY(!sch_bytevector_p(b))) sch_type_error(sp, "bytevector-u8-ref", 1, "a bytevector", b);
-    if (SCH_UNLIKELY(!sch_is_index(i, sch_len(b)))) sch_range_error(sp, "bytevector-u8-ref", 2, i);
-    return allod_small(((uint8_t *)(sch_object(b) + 1))[i >> 3]);
-}
-static inline void sch_bytevector_u8_set_x(V *sp, V b, V i, V x) {
-    if (SCH_UNLIKELY(!sch_bytevector_p(b))) sch_type_error(sp, "bytevector-u8-set!", 1, "a bytevector", b);
-    if (SCH_UNLIKELY(!sch_is_index(i, sch_len(b)))) sch_range_error(sp, "bytevector-u8-set!", 2, i);
-    if (SCH_UNLIKELY(!sch_is_index(x, 256))) sch_type_error(sp, "bytevector-u8-set!", 3, "a byte", x);
-    if (SCH_UNLIKELY(sch_is_constant(b))) sch_constant_error(sp, "bytevector-u8-set!", b);
-    ((uint8_t *)(sch_object(b) + 1))[i >> 3] = (uint8_t)(x >> 3);
-}
-V sch_bytevector_copy(V *sp, V b, V start, V end);
-void sch_bytevector_copy_x(V *sp, V to, V at, V from, V start, V end);
-V sch_bytevector_append(V *sp, V list);
-
-/* ---- Records, values, promises --------------------------------------------------------------------- */
-
-V sch_make_rtd(V name, V fields);
-static inline V sch_record(size_t n, const V *all) {
-    uint64_t *p = sch_alloc(SCH_RECORD, n, n);
-    memcpy(p + 1, all, 8 * n);
-    return (V)p;
-}
-static inline bool sch_record_p(V v, V rtd) { return sch_is(v, SCH_RECORD) && sch_object(v)[1] == rtd; }
-V sch_record_error(V *sp, V is, V rtd, V who) __attribute__((cold, noreturn));
-static inline V sch_record_ref(V *sp, V v, V rtd, V i, V who) {
-    if (SCH_UNLIKELY(!sch_record_p(v, rtd))) sch_record_error(sp, v, rtd, who);
-    return sch_object(v)[2 + (i >> 3)];
-}
-static inline void sch_record_set_x(V *sp, V v, V rtd, V i, V x, V who) {
-    if (SCH_UNLIKELY(!sch_record_p(v, rtd))) sch_record_error(sp, v, rtd, who);
-    sch_object(v)[2 + (i >> 3)] = x;
-}
-V sch_values_to_list(V v);
-static inline V sch_dynamic(void) { return sch_rt.dynamic; }
-static inline void sch_set_dynamic_x(V v) { sch_rt.dynamic = v; }
-static inline V sch_winders(void) { return sch_rt.winders; }
-static inline void sch_set_winders_x(V v) { sch_rt.winders = v; }
-static inline V sch_make_promise(V done, V value) {
-    uint64_t *p = sch_alloc(SCH_PROMISE, 1, 0);
-    p[1] = ALLOD_FALSE;
-    uint64_t *content = sch_alloc(ALLOD_PAIR, 2, 0);
-    content[1] = done;
-    content[2] = value;
-    p[1] = (V)content;
-    return (V)p;
-}
-static inline bool sch_promise_done_p(V p) { return sch_object(sch_object(p)[1])[1] != ALLOD_FALSE; }
-static inline V sch_promise_value(V p) { return sch_object(sch_object(p)[1])[2]; }
-static inline void sch_promise_set_x(V p, V done, V value) {
-    sch_object(sch_object(p)[1])[1] = done;
-    sch_object(sch_object(p)[1])[2] = value;
-}
-static inline void sch_promise_share_x(V p, V other) { sch_object(other)[1] = sch_object(p)[1]; }
-
-/* ---- Errors as objects ------------------------------------------------------------------------------ */
-
-V sch_make_error(V kind, V message, V irritants);
-bool sch_error_object_p(V v);
-V sch_error_object_message(V *sp, V v);
-V sch_error_object_irritants(V *sp, V v);
-bool sch_file_error_p(V v);
-bool sch_read_error_p(V v);
-void sch_uncaught(V *sp, V v);
-void sch_handler_returned(V *sp, V v);
-void sch_fail_type(V *sp, V who, V which, V what, V is);
-
-/* ---- Ports -------------------------------------------------------------------------------------------- */
-
-V sch_standard_port(V which);
-bool sch_input_port_p(V v);
-bool sch_output_port_p(V v);
-bool sch_textual_port_p(V v);
-bool sch_binary_port_p(V v);
-bool sch_port_open_p(V *sp, V port, V input);
-V sch_open_file(V *sp, V name, V mode);
-V sch_open_input_string(V *sp, V text);
-V sch_open_input_bytevector(V *sp, V bytes);
-V sch_open_output(V binary);
-V sch_get_output_string(V *sp, V port);
-V sch_get_output_bytevector(V *sp, V port);
-void sch_close_port(V *sp, V port, V which);
-V sch_read_char(V *sp, V port);
-V sch_peek_char(V *sp, V port);
-bool sch_char_ready_p(V *sp, V port);
-V sch_read_line(V *sp, V port);
-V sch_read_string(V *sp, V k, V port);
-V sch_read_u8(V *sp, V port);
-V sch_peek_u8(V *sp, V port);
-V sch_read_bytevector(V *sp, V k, V port);
-V sch_read_bytevector_x(V *sp, V bytes, V port, V start, V end);
-V sch_read(V *sp, V port);
-void sch_write(V *sp, V v, V port, V how);
-void sch_write_char(V *sp, V c, V port);
-void sch_write_string(V *sp, V s, V port, V start, V end);
-void sch_write_u8(V *sp, V byte, V port);
-void sch_write_bytevector(V *sp, V bytes, V port, V start, V end);
-void sch_newline(V *sp, V port);
-void sch_flush(V *sp, V port);
-
-/* ---- The system ------------------------------------------------------------------------------------------ */
-
-bool sch_file_exists_p(V *sp, V name);
-void sch_delete_file(V *sp, V name);
-V sch_command_line(void);
-void sch_exit(V code, V quick);
-V sch_get_environment_variable(V *sp, V name);
-V sch_get_environment_variables(void);
-V sch_current_second(void);
-V sch_current_jiffy(void);
-V sch_jiffies_per_second(void);
-
+#include "numbers.h"
+#include "data.h"
+#include "library.h"
 #include "checked.h"
 #include "proven.h"
 

@@ -1,5 +1,6 @@
 //! `eqv?` and `equal?`.
 
+use crate::foreign;
 use crate::numbers;
 use crate::value::{V, types};
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ pub extern "C" fn sch_eqv_slow(a: V, b: V) -> bool {
         }
         (types::BIGNUM, types::BIGNUM) => a.digits() == b.digits(),
         (types::RATIO, types::RATIO) => numbers::of(a) == numbers::of(b),
+        (types::POINTER, types::POINTER) => foreign::same(a, b),
         // Empty strings, vectors and bytevectors are as good as the same.
         _ => a == b,
     }

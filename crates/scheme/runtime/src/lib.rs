@@ -2,15 +2,23 @@
 //!
 //! | module | keeps |
 //! | --- | --- |
-//! | [`value`] | words, and the objects they lead to |
-//! | [`state`] | the program, its region and its roots; moving to a new region |
-//! | [`failure`] | errors of primitives, as conditions of Scheme; the last words of a program |
+//! | [`ending`] | the end of the process |
+//! | [`word`], [`value`] | words, and the objects they lead to; new objects |
+//! | [`state`], [`stats`] | the program, its region and its roots; moving to a new region |
+//! | [`failure`], [`errors`] | errors of primitives, as conditions of Scheme; those of the program's code, and its last words |
+//! | [`trace`] | the calls that led to an error |
 //! | [`numbers`], [`arithmetic`], [`inexact`] | numbers of any size; what flonums can do |
 //! | [`equality`], [`lists`], [`vectors`], [`bytes`], [`strings`], [`chars`] | data |
 //! | [`records`] | record types, values, errors as objects |
+//! | [`foreign`] | pointers and strings of C |
 //! | [`ports`], [`files`], [`input`], [`output`], [`reading`], [`printing`] | ports |
 //! | [`system`] | files by name, arguments, environment, time |
+//! | [`start`] | the beginning of a program and its end |
 //! | `region`, `errno` | the functions of `allod/region.h`, the same as in `liballod.a` |
+//!
+//! A file uses only those before it: `ending`, `stats` → `word` → `state` → `trace`, `value` → `failure` → `chars`,
+//! `foreign`, `numbers`, `vectors` → `bytes`, `equality`, `inexact`, `printing` → `lists`, `records`, `strings` →
+//! `arithmetic`, `errors`, `ports`, `system` → `files`, `input`, `output`, `reading`, `start`.
 //!
 //! **Invariants.** One thread. Every [`value::V`] is a value of the program that is alive: nothing here has a safe
 //! point inside, so values may be kept in Rust's variables until a function returns. Failing means calling
@@ -20,12 +28,15 @@
 mod arithmetic;
 mod bytes;
 mod chars;
+mod ending;
 mod equality;
 #[allow(dead_code)] // The C face of malloc uses the rest.
 #[path = "../../../capi/src/errno.rs"]
 mod errno;
+mod errors;
 mod failure;
 mod files;
+mod foreign;
 mod inexact;
 mod input;
 mod lists;
@@ -37,6 +48,7 @@ mod reading;
 mod records;
 #[path = "../../../capi/src/region.rs"]
 mod region;
+mod start;
 mod state;
 mod stats;
 mod strings;
@@ -44,3 +56,4 @@ mod system;
 mod trace;
 mod value;
 mod vectors;
+mod word;

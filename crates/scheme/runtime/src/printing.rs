@@ -1,7 +1,7 @@
 //! `write`, `display` and their relatives. Iterative: data may be as deep as memory.
 
+use crate::foreign;
 use crate::numbers;
-use crate::records;
 use crate::value::{V, types};
 use allod_scheme_datum::{char_name, number};
 use std::collections::HashMap;
@@ -244,9 +244,10 @@ fn atom(v: V, how: How, out: &mut dyn FnMut(&str)) {
             let name = unsafe { CStr::from_ptr(sch_procedure_name(v)) };
             out(&format!("#<procedure {}>", name.to_string_lossy()));
         }
-        types::RECORD => out(&format!("#<{}>", records::type_name(v.field(1)))),
-        types::RTD => out(&format!("#<record-type {}>", records::type_name(v))),
-        types::ERROR => out(&format!("#<error {}>", records::describe(v))),
+        types::RECORD => out(&format!("#<{}>", type_name(v.field(1)))),
+        types::RTD => out(&format!("#<record-type {}>", type_name(v))),
+        types::ERROR => out(&format!("#<error {}>", described(v))),
+        types::POINTER => out(&foreign::describe(v)),
         types::PORT => out("#<port>"),
         types::PROMISE => out("#<promise>"),
         types::VALUES => out("#<values>"),
@@ -293,4 +294,20 @@ fn is_plain(name: &str) -> bool {
         && !name.starts_with('#')
         && name != "."
         && number::parse(name, 10).is_none()
+}
+
+/// The name of a record type, without the brackets that some put around it.
+pub fn type_name(rtd: V) -> String {
+    let name = rtd.field(1).symbol_name();
+    name.strip_prefix('<').and_then(|n| n.strip_suffix('>')).unwrap_or(name).to_owned()
+}
+
+/// An error as it is told to people.
+pub fn described(v: V) -> String {
+    let mut said = text(v.field(2), How::Display);
+    for irritant in v.field(3).list().unwrap_or_default() {
+        said.push(' ');
+        said += &text(irritant, How::Write);
+    }
+    said
 }

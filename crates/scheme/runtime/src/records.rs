@@ -2,19 +2,13 @@
 
 use crate::failure::{Failure, Kind};
 use crate::primitives;
-use crate::printing::{How, text};
+use crate::printing::type_name;
 use crate::value::{self, V, types};
 
 /// A new record type.
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_make_rtd(name: V, fields: V) -> V {
     value::fields(types::RTD, &[name, fields])
-}
-
-/// The name of a record type, without the brackets that some put around it.
-pub fn type_name(rtd: V) -> String {
-    let name = rtd.field(1).symbol_name();
-    name.strip_prefix('<').and_then(|n| n.strip_suffix('>')).unwrap_or(name).to_owned()
 }
 
 primitives! {
@@ -34,11 +28,6 @@ primitives! {
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_values_to_list(v: V) -> V {
     if v.is(types::VALUES) { value::list(v.items()) } else { value::list(&[v]) }
-}
-
-/// A condition.
-pub fn error(kind: Kind, message: V, irritants: V) -> V {
-    value::fields(types::ERROR, &[V::small(kind as i64), message, irritants])
 }
 
 #[unsafe(no_mangle)]
@@ -67,14 +56,4 @@ pub extern "C" fn sch_file_error_p(v: V) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_read_error_p(v: V) -> bool {
     is_of_kind(v, Kind::Read)
-}
-
-/// An error as it is told to people.
-pub fn describe(v: V) -> String {
-    let mut said = text(v.field(2), How::Display);
-    for irritant in v.field(3).list().unwrap_or_default() {
-        said.push(' ');
-        said += &text(irritant, How::Write);
-    }
-    said
 }

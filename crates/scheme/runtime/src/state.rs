@@ -4,10 +4,9 @@
 //! next safe point moves what the roots reach to a new region and leaves the old one. Roots are the
 //! stack of roots, the globals, and the few words here.
 
-use crate::failure;
-use crate::ports;
+use crate::ending;
 use crate::stats::Stats;
-use crate::value::V;
+use crate::word::{self, V};
 use allod_region::control::{self, Control};
 use allod_region::types::{self, Name, Tail, Type};
 use allod_region::{Raw, life, transmigrate};
@@ -94,6 +93,8 @@ struct Own {
     sites: &'static [Site],
     files: *const *const c_char,
     stats: Stats,
+    /// Called after each move, before the old region goes.
+    moved: fn(),
 }
 
 static mut OWN: Own = Own {
@@ -105,6 +106,7 @@ static mut OWN: Own = Own {
     sites: &[],
     files: ptr::null(),
     stats: Stats::NONE,
+    moved: || {},
 };
 
 /// A region is not moved before it holds this much: below it, moving costs more than it gives back.
@@ -140,7 +142,7 @@ const fn tailed(name: &'static CStr, tail: Tail, tail_size: u32) -> Type {
 }
 
 /// The types of `scheme.h`, in its order.
-const TYPES: [Type; 9] = [
+const TYPES: [Type; 10] = [
     tailed(c"string", Tail::Plain, 4),
     tailed(c"bignum", Tail::Plain, 8),
     values(c"ratio", 2),
@@ -150,22 +152,24 @@ const TYPES: [Type; 9] = [
     tailed(c"values", Tail::Values, 8),
     values(c"promise", 1),
     values(c"error", 3),
+    Type::fixed(c"pointer", 1, 0),
 ];
 
-/// Makes a program ready to run.
+/// Registers types, finds symbols, and opens the region. `moved` is called after each move of what is alive,
+/// before the old region goes.
 ///
 /// # Safety
 /// `program` is what the compiler emitted, and `argv` the process's arguments.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sch_start(
+pub unsafe fn open(
     program: *const Program,
     base: *mut V,
-    argc: c_int,
-    argv: *const *const c_char,
+    (argc, argv): (c_int, *const *const c_char),
+    moved: fn(),
 ) {
+    own().moved = moved;
     for (i, record) in TYPES.iter().enumerate() {
         if types::register(record) != Ok(types::FIRST_USER + i as u32) {
-            failure::stop("the types of the run-time library could not be registered");
+            ending::stop("the types of the run-time library could not be registered");
         }
     }
     // SAFETY: the caller's contract: pointers and counts belong together.
@@ -174,7 +178,7 @@ pub unsafe extern "C" fn sch_start(
         for i in 0..program.symbol_count {
             let name = &*program.names.add(i);
             let text = std::slice::from_raw_parts(name.text, name.len);
-            *program.symbols.add(i) = crate::value::symbol(std::str::from_utf8_unchecked(text));
+            *program.symbols.add(i) = word::symbol(std::str::from_utf8_unchecked(text));
         }
         for i in 0..program.patch_count {
             let patch = &*program.patches.add(i);
@@ -194,9 +198,8 @@ pub unsafe extern "C" fn sch_start(
     state().base = base;
     state().region = life::create();
     if state().region.is_null() {
-        failure::out_of_memory();
+        ending::out_of_memory();
     }
-    ports::start();
 }
 
 /// The process's arguments.
@@ -247,12 +250,22 @@ pub extern "C" fn sch_alloc_slow(bytes: usize) -> *mut u64 {
         p
     };
     if p.is_null() {
-        failure::out_of_memory();
+        ending::out_of_memory();
     }
     if own().held > own().most {
         state().poll = 1;
     }
     p.cast()
+}
+
+/// Counts the region's memory again, after what tells nobody when it takes more.
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_recount() {
+    // SAFETY: the region is open.
+    own().held = unsafe { control::accounting(state().region) }.chunk_bytes;
+    if own().held > own().most {
+        state().poll = 1;
+    }
 }
 
 /// Moves what is alive to a new region. The stack of roots ends at `sp`.
@@ -262,7 +275,7 @@ pub extern "C" fn sch_safe_point(sp: *mut V) {
     let old = state().region;
     let new = life::create();
     if new.is_null() {
-        failure::out_of_memory();
+        ending::out_of_memory();
     }
     let mut few = [state().dynamic, state().winders];
     // SAFETY: the stack of roots is filled up to `sp`, globals are values or 0, and values of the region are
@@ -279,10 +292,10 @@ pub extern "C" fn sch_safe_point(sp: *mut V) {
             .and_then(|()| transmigrate::take(new, old, few))
     };
     if moved.is_err() {
-        failure::out_of_memory();
+        ending::out_of_memory();
     }
     [state().dynamic, state().winders] = few;
-    ports::sweep();
+    (own().moved)();
     // SAFETY: nothing leads there any more.
     unsafe { life::exit(old) };
     let s = state();

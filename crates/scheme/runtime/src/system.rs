@@ -1,36 +1,10 @@
-//! Arguments, environment, time, and the end.
+//! Arguments, environment and time.
 
-use crate::ports;
 use crate::primitives;
 use crate::state;
 use crate::strings::checked;
 use crate::value::{self, V};
 use std::time::{Instant, SystemTime};
-
-/// Ends the process with statistics, if they were asked for, and no other word.
-pub fn leave(code: i32) -> ! {
-    state::tell_stats();
-    // SAFETY: a plain system call; nothing of this library is registered for the end of the process.
-    unsafe { libc::_exit(code) }
-}
-
-/// The normal end.
-#[unsafe(no_mangle)]
-pub extern "C" fn sch_end() -> ! {
-    ports::flush_all();
-    leave(0)
-}
-
-/// `exit` and, with `quick`, `emergency-exit`.
-#[unsafe(no_mangle)]
-pub extern "C" fn sch_exit(code: V, _quick: V) {
-    ports::flush_all();
-    leave(match code {
-        V::TRUE => 0,
-        V::FALSE => 1,
-        code => code.as_small().map_or(70, |code| code as i32),
-    })
-}
 
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_command_line() -> V {

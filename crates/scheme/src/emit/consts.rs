@@ -3,6 +3,7 @@
 //! All of a program's constants lie in one array of words, `K`, laid out as objects are in regions; symbols
 //! are found by name when the program starts, and stored where the array needs them.
 
+use crate::Codegen;
 use crate::core::Const;
 use allod_scheme_datum::{Datum, Node, Number};
 use std::collections::HashMap;
@@ -35,6 +36,7 @@ fn header(of: u64, len: usize) -> String {
 /// The constants of a program.
 #[derive(Debug, Default)]
 pub(super) struct Consts {
+    codegen: Codegen,
     words: Vec<String>,
     symbols: Vec<Rc<str>>,
     symbol_index: HashMap<Rc<str>, usize>,
@@ -47,12 +49,19 @@ pub(super) struct Consts {
 }
 
 impl Consts {
+    pub(super) fn new(codegen: Codegen) -> Consts {
+        Consts { codegen, ..Consts::default() }
+    }
+
     /// A C expression of the constant's value.
     pub(super) fn value(&mut self, c: &Const) -> String {
         match c {
             Const::Unspecified => "SCH_UNSPECIFIED".into(),
             Const::Unbound => "SCH_UNBOUND".into(),
             Const::Datum(datum) => {
+                if let (Node::Symbol(name), Codegen::Constructors) = (&datum.node, self.codegen) {
+                    return format!("sch_symbol({}, {})", super::c_string(name), name.len());
+                }
                 if let Node::Symbol(name) = &datum.node {
                     return format!("Y[{}]", self.symbol(name));
                 }

@@ -15,10 +15,13 @@
 
 mod blocks;
 mod consts;
+mod foreign;
 mod inferred;
 mod sites;
 mod stubs;
+mod text;
 
+use crate::Codegen;
 use crate::core::{Const, Program, Var};
 use crate::passes::live::SELF;
 use crate::passes::types::Types;
@@ -31,6 +34,7 @@ use sites::Sites;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::Path;
+use text::{c_string, comment};
 
 /// Arguments in registers beside `sp`.
 const REGISTERS: usize = 5;
@@ -40,6 +44,7 @@ pub fn run(
     program: &Program,
     flow: &Flow,
     types: Option<&Types>,
+    codegen: Codegen,
     file: &Path,
     files: &[String],
 ) -> String {
@@ -47,7 +52,8 @@ pub fn run(
         program,
         flow,
         out: String::new(),
-        consts: Consts::default(),
+        consts: Consts::new(codegen),
+        codegen,
         escaped: BTreeSet::new(),
         prim_values: BTreeMap::new(),
         here: None,
@@ -85,6 +91,7 @@ struct Emit<'a> {
     flow: &'a Flow,
     out: String,
     consts: Consts,
+    codegen: Codegen,
     /// Procedures that are values somewhere.
     escaped: BTreeSet<ProcId>,
     prim_values: BTreeMap<&'static str, &'static Prim>,
@@ -96,24 +103,6 @@ struct Emit<'a> {
     params: HashMap<Var, Vec<Var>>,
     temps: usize,
     inferred: Option<Inferred<'a>>,
-}
-
-/// A C string literal.
-fn c_string(text: &str) -> String {
-    let mut c = String::from("\"");
-    for byte in text.bytes() {
-        match byte {
-            b'"' | b'\\' => {
-                c.push('\\');
-                c.push(byte.into());
-            }
-            b'?' => c += "\\?",
-            b' '..=b'~' => c.push(byte.into()),
-            _ => write!(c, "\\{byte:03o}").expect("strings grow"),
-        }
-    }
-    c.push('"');
-    c
 }
 
 impl Emit<'_> {
@@ -167,7 +156,7 @@ impl Emit<'_> {
 
     /// A safe point.
     fn poll(&mut self, live: &[String]) {
-        self.line("if (SCH_UNLIKELY(sch_rt.poll)) {");
+        self.line("if (SCH_UNLIKELY(sch_poll())) {");
         for (i, name) in live.iter().enumerate() {
             self.line(&format!("    sp[{i}] = {name};"));
         }
@@ -289,10 +278,7 @@ impl Emit<'_> {
             self.atoms(arguments)
         };
         if prim.takes_any() {
-            for (i, atom) in atoms.iter().enumerate() {
-                self.line(&format!("sp[{i}] = {atom};"));
-            }
-            return format!("{}({}, sp)", prim.c_name(), atoms.len());
+            return self.filled(prim, &atoms);
         }
         if prim.fails() {
             all.push("sp".to_string());
@@ -301,6 +287,20 @@ impl Emit<'_> {
         all.extend(atoms);
         all.extend((given..prim.most).map(|_| "0".to_string()));
         format!("{}({})", prim.c_name(), all.join(", "))
+    }
+
+    /// A new object of these values. Several values that are one are no object.
+    fn filled(&mut self, prim: &Prim, items: &[String]) -> String {
+        if let ("values", [one]) = (prim.name, items) {
+            return one.clone();
+        }
+        let object = self.temp();
+        let made = prim.c_name().replacen("sch_", "sch_new_", 1);
+        self.line(&format!("V {object} = {made}({});", items.len()));
+        for (i, item) in items.iter().enumerate() {
+            self.line(&format!("SCH_ITEM({object}, {i}) = {item};"));
+        }
+        object
     }
 
     /// A C expression of a value.
@@ -407,12 +407,6 @@ impl Emit<'_> {
         let sp = if base == 0 { "sp".into() } else { format!("sp + {base}") };
         format!("{function}({sp}, {})", slots.join(", "))
     }
-}
-
-fn comment(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "-!?<>=+".contains(c) { c } else { '_' })
-        .collect()
 }
 
 /// Whether a block itself takes memory, so that a turn or a call of it needs a safe point.

@@ -1,6 +1,7 @@
 //! The rest of the C file: procedures as values, tables, and the program itself.
 
 use super::{Emit, GENERIC, REGISTERS, SIGNATURE, c_string};
+use crate::Codegen;
 use crate::expand::arity;
 use crate::prims::Prim;
 use crate::straight::ProcId;
@@ -33,10 +34,16 @@ impl Emit<'_> {
             prim_stub(prim, &mut generic);
         }
         let mut c = format!(
-            "/* {} as compiled by allod scheme. */\n#include \"scheme.h\"\n#include \"support.h\"\n\n",
-            super::comment(&file.file_name().unwrap_or_default().to_string_lossy())
+            "/* {} as compiled by allod scheme. */\n{}{}#include \"scheme.h\"\n#include \"support.h\"\n\n",
+            super::comment(&file.file_name().unwrap_or_default().to_string_lossy()),
+            match self.codegen {
+                Codegen::Typed => "",
+                Codegen::Constructors => "#define SCH_CONSTRUCTORS\n",
+            },
+            self.headers(),
         );
         let mut w = |line: String| writeln!(c, "{line}").expect("strings grow");
+        w(self.foreign());
         w(format!("static V G[{}];", self.program.globals.len().max(1)));
         w(self.consts.declare());
         for (i, proc) in self.flow.procs.iter().enumerate() {

@@ -3,12 +3,12 @@
 use super::special::Special;
 use super::{Binding, Expander, Outcome, fault};
 use crate::core::{Expr, Global};
-use crate::syntax::{Form, Ident, ScopeId};
+use crate::syntax::{Form, Ident, Kind, ScopeId};
 use allod_scheme_datum::Place;
 
 /// What a form of a body turns out to be.
 #[derive(Debug)]
-pub(super) enum Item {
+enum Item {
     /// A variable and its value.
     Define(Ident, Form, Place),
     /// Several forms in its place.
@@ -93,6 +93,37 @@ impl Expander<'_> {
                 (Special::Include, _) => Item::Splice(self.included(rest, form.at)?),
                 _ => Item::Expr(form),
             });
+        }
+    }
+
+    /// A definition's name and value. `(define ((f a) b) …)` is a procedure that gives one.
+    fn definition(&mut self, items: &[Form], at: Place) -> Outcome<Item> {
+        match items {
+            [target, value] if target.as_id().is_some() => {
+                Ok(Item::Define(target.as_id().expect("tested"), value.clone(), at))
+            }
+            [target, body @ ..] if !body.is_empty() => {
+                let Kind::List(parts, tail) = &*target.kind else {
+                    return fault(
+                        at,
+                        "malformed define: (define name value) or (define (name . formals) body …)",
+                    );
+                };
+                let Some((name, params)) = parts.split_first() else {
+                    return fault(at, "malformed define: the name is missing");
+                };
+                let formals = match (params, tail) {
+                    ([], Some(rest)) => rest.clone(),
+                    _ => Form::new(Kind::List(params.to_vec(), tail.clone()), target.at),
+                };
+                let mut lambda = vec![self.base_form("lambda", at), formals];
+                lambda.extend(body.iter().cloned());
+                self.definition(&[name.clone(), Form::list(lambda, at)], at)
+            }
+            _ => fault(
+                at,
+                "malformed define: (define name value) or (define (name . formals) body …)",
+            ),
         }
     }
 

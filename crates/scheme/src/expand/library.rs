@@ -135,7 +135,8 @@ impl Expander<'_> {
         if let Some(known) = self.libraries.get(name) {
             return Some(known.clone());
         }
-        let (_, names) = standard::LIBRARIES.iter().find(|(known, _)| *known == name)?;
+        let (_, names) =
+            standard::LIBRARIES.iter().chain(standard::OWN).find(|(known, _)| *known == name)?;
         let mut exports = Vec::new();
         for name in names.split_whitespace() {
             let id = self.idents.plain(name);

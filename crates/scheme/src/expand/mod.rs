@@ -9,6 +9,7 @@
 
 mod body;
 mod derived;
+mod foreign;
 mod library;
 pub(crate) mod nary;
 mod record;

@@ -1,6 +1,5 @@
 //! Special forms that are not derived from others.
 
-use super::body::Item;
 use super::{Binding, Expander, Outcome, fault};
 use crate::core::{Clause, Expr, Lambda};
 use crate::syntax::{Form, Ident, Kind, ScopeId};
@@ -38,6 +37,7 @@ pub(crate) enum Special {
     Include,
     Import,
     DefineLibrary,
+    CProcedure,
     /// Known only inside other forms: `else`, `=>`, `...`, `_`, `unquote`, `unquote-splicing`.
     Auxiliary,
 }
@@ -74,6 +74,7 @@ pub(crate) const ALL: &[(&str, Special)] = &[
     ("include-ci", Special::Include),
     ("import", Special::Import),
     ("define-library", Special::DefineLibrary),
+    ("c-procedure", Special::CProcedure),
     ("else", Special::Auxiliary),
     ("=>", Special::Auxiliary),
     ("...", Special::Auxiliary),
@@ -187,6 +188,7 @@ impl Expander<'_> {
             (Special::Import | Special::DefineLibrary, _) => {
                 fault(form.at, "import and define-library belong to the top level")
             }
+            (Special::CProcedure, parts) => self.c_procedure(parts, form.at),
             (Special::SyntaxRules, _) => {
                 fault(form.at, "syntax-rules outside the definition of a macro")
             }
@@ -285,36 +287,5 @@ impl Expander<'_> {
             lambda.name = name.clone();
         }
         expr
-    }
-
-    /// A definition's name and value. `(define ((f a) b) …)` is a procedure that gives one.
-    pub(super) fn definition(&mut self, items: &[Form], at: Place) -> Outcome<Item> {
-        match items {
-            [target, value] if target.as_id().is_some() => {
-                Ok(Item::Define(target.as_id().expect("tested"), value.clone(), at))
-            }
-            [target, body @ ..] if !body.is_empty() => {
-                let Kind::List(parts, tail) = &*target.kind else {
-                    return fault(
-                        at,
-                        "malformed define: (define name value) or (define (name . formals) body …)",
-                    );
-                };
-                let Some((name, params)) = parts.split_first() else {
-                    return fault(at, "malformed define: the name is missing");
-                };
-                let formals = match (params, tail) {
-                    ([], Some(rest)) => rest.clone(),
-                    _ => Form::new(Kind::List(params.to_vec(), tail.clone()), target.at),
-                };
-                let mut lambda = vec![self.base_form("lambda", at), formals];
-                lambda.extend(body.iter().cloned());
-                self.definition(&[name.clone(), Form::list(lambda, at)], at)
-            }
-            _ => fault(
-                at,
-                "malformed define: (define name value) or (define (name . formals) body …)",
-            ),
-        }
     }
 }

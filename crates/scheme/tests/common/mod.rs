@@ -51,7 +51,7 @@ impl Drop for Scratch {
 
 /// How tests compile: quickly, and with every warning an error.
 pub fn quick(cc: &str) -> Options {
-    Options { cc: cc.into(), level: 0, checked: true, library: library() }
+    Options { cc: cc.into(), level: 0, checked: true, library: library(), link: Vec::new() }
 }
 
 /// Without passes that only make programs faster; without one of them, if it is named.
@@ -62,7 +62,7 @@ pub fn without(pass: Option<&str>) -> Settings {
 
 /// As people compile.
 pub fn usual(cc: &str) -> Options {
-    Options { cc: cc.into(), level: 2, checked: false, library: library() }
+    Options { cc: cc.into(), level: 2, checked: false, library: library(), link: Vec::new() }
 }
 
 /// Compiles a program and gives the executable.

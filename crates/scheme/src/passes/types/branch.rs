@@ -2,10 +2,13 @@
 
 use super::lattice::Type;
 use super::lattice::kind::*;
-use super::walk::Path;
 use super::{Types, prims};
 use crate::core::Var;
 use crate::straight::Atom;
+use std::collections::HashMap;
+
+/// What is known of locals on a path, beyond their types.
+pub(super) type Path = HashMap<Var, Type>;
 
 /// What a test asked, and of what; the test itself may have been replaced since.
 pub(super) enum Asked {

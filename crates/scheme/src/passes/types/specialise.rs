@@ -1,9 +1,9 @@
 //! Primitives that check less, or compute with flonums alone.
 
+use super::Types;
 use super::kind::*;
 use super::lattice::Type;
-use super::walk::{Walk, small};
-use crate::core::Const;
+use crate::core::{Const, Global, Program, Var};
 use crate::prims::{self, Prim};
 use crate::straight::{Atom, Rhs, Stmt};
 use allod_scheme_datum::{Datum, Node, Number, Place};
@@ -11,6 +11,34 @@ use std::rc::Rc;
 
 /// Integers up to this size are flonums exactly.
 const EXACT: i64 = 1 << 53;
+
+/// Where locals for converted arguments are made, and the statements that convert them.
+pub(super) struct Locals<'a> {
+    pub(super) program: &'a mut Program,
+    pub(super) types: &'a mut Types,
+    pub(super) done: &'a mut Vec<Stmt>,
+}
+
+impl Locals<'_> {
+    /// A local for a flonum.
+    fn flonum(&mut self, from: Rhs) -> Var {
+        let var = self.program.var("flonum");
+        self.types.vars.insert(var, Type::of(FLOAT));
+        self.done.push(Stmt::Let(Some(var), from, Vec::new()));
+        var
+    }
+}
+
+/// A small integer that is written in the program.
+pub(super) fn small(atom: &Atom) -> Option<i64> {
+    match atom {
+        Atom::Const(Const::Datum(datum)) => match &datum.node {
+            Node::Number(Number::Int(i)) => i64::try_from(i).ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
 
 /// Whether a test may be left out, because it cannot fail and does nothing else.
 pub(super) fn is_silent(rhs: &Rhs) -> bool {
@@ -29,13 +57,14 @@ pub(super) fn datum(node: Node) -> Atom {
     Atom::Const(Const::Datum(Rc::new(Datum { node, at: Place::default() })))
 }
 
-/// Replaces a primitive by one that does the same for arguments of these types.
+/// Replaces a primitive by one that does the same for arguments of these types. Its second argument may
+/// be this record type.
 pub(super) fn run(
     rhs: &mut Rhs,
     types: &[Type],
     is: Type,
-    walk: &mut Walk<'_>,
-    done: &mut Vec<Stmt>,
+    rtd: Option<Global>,
+    mut locals: Locals<'_>,
 ) {
     let Rhs::Prim(old, all, at) = rhs else { return };
     if types.iter().any(|t| t.is_none()) {
@@ -53,7 +82,7 @@ pub(super) fn run(
         }
         for (i, atom) in std::mem::take(all).into_iter().enumerate() {
             let is = types.get(i).copied().unwrap_or(Type::of(FLOAT));
-            arguments.push(flonum(atom, is, old, i, *at, walk, done));
+            arguments.push(flonum(atom, is, old, i, *at, &mut locals));
         }
         // The conversion is all there is to do.
         *rhs = match arguments.as_slice() {
@@ -62,7 +91,7 @@ pub(super) fn run(
         };
         return;
     }
-    if let Some(new) = checked_less(old.name, all, types, is, walk) {
+    if let Some(new) = checked_less(old.name, types, is, rtd) {
         *old = prim(new);
         if old.name.starts_with("%field") {
             // The record type, and the name for messages.
@@ -73,15 +102,7 @@ pub(super) fn run(
 }
 
 /// An argument as a flonum: as it is, or converted first.
-fn flonum(
-    atom: Atom,
-    is: Type,
-    who: &str,
-    i: usize,
-    at: Place,
-    walk: &mut Walk<'_>,
-    done: &mut Vec<Stmt>,
-) -> Atom {
+fn flonum(atom: Atom, is: Type, who: &str, i: usize, at: Place, locals: &mut Locals<'_>) -> Atom {
     if is.is(FLOAT) {
         return atom;
     }
@@ -101,10 +122,7 @@ fn flonum(
         let convert = prim(if signless { "%real->addend" } else { "%real->fl" });
         Rhs::Prim(convert, vec![atom, name, which], at)
     };
-    let var = walk.program.var("flonum");
-    walk.types.vars.insert(var, Type::of(FLOAT));
-    done.push(Stmt::Let(Some(var), convert, Vec::new()));
-    Atom::Local(var)
+    Atom::Local(locals.flonum(convert))
 }
 
 /// The name that people know a primitive by.
@@ -162,13 +180,7 @@ fn with_flonums(name: &str, types: &[Type], is: Type) -> Option<&'static str> {
 }
 
 /// The primitive that does it without checks that are proven to hold.
-fn checked_less(
-    name: &str,
-    all: &[Atom],
-    types: &[Type],
-    is: Type,
-    walk: &Walk<'_>,
-) -> Option<&'static str> {
+fn checked_less(name: &str, types: &[Type], is: Type, rtd: Option<Global>) -> Option<&'static str> {
     let a = types.first().copied().unwrap_or(Type::NONE);
     let b = types.get(1).copied().unwrap_or(Type::NONE);
     let fixes = a.is_fix() && b.is_fix();
@@ -201,10 +213,8 @@ fn checked_less(
         "string-length" if a.is(STRING) => "%string-size",
         "string-ref" if a.is(STRING) && index => "%string-at",
         "bytevector-u8-ref" if a.is(BYTES) && index => "%byte-at",
-        "%record-ref" if a.only_rtd().is_some() && a.only_rtd() == walk.rtd(&all[1]) => "%field",
-        "%record-set!" if a.only_rtd().is_some() && a.only_rtd() == walk.rtd(&all[1]) => {
-            "%field-set!"
-        }
+        "%record-ref" if rtd.is_some() && a.only_rtd() == rtd => "%field",
+        "%record-set!" if rtd.is_some() && a.only_rtd() == rtd => "%field-set!",
         _ => return None,
     })
 }

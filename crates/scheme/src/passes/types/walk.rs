@@ -1,20 +1,17 @@
 //! One walk through all code that may run: types grow, or in the last walk code changes.
 
-use super::branch::{Asked, learn};
+use super::branch::{Asked, Path, learn};
 use super::lattice::kind::*;
 use super::lattice::{LEN_MAX, Type};
+use super::specialise::{Locals, small};
 use super::{Types, prims, specialise};
-use crate::core::{Const, Global, Program, Var};
+use crate::core::{Global, Program, Var};
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, ProcId, Rhs, Stmt};
-use allod_scheme_datum::{Node, Number};
 use std::collections::HashMap;
 
-/// What is known of locals on a path, beyond their types.
-pub(super) type Path = HashMap<Var, Type>;
-
 pub(super) struct Walk<'p> {
-    pub(super) program: &'p mut Program,
+    program: &'p mut Program,
     flow: &'p mut Flow,
     pub(super) types: Types,
     /// Locals that hold the value of a global, which always has the same.
@@ -80,7 +77,7 @@ impl<'p> Walk<'p> {
         grow(self.types.vars.entry(var).or_insert(Type::NONE), by, &mut self.changed);
     }
 
-    pub(super) fn atom(&mut self, atom: &Atom, path: &Path) -> Type {
+    fn atom(&mut self, atom: &Atom, path: &Path) -> Type {
         match atom {
             Atom::Local(var) => {
                 if let Some(id) = self.flow.proc_of.get(var) {
@@ -239,7 +236,9 @@ impl<'p> Walk<'p> {
                 let is = self.prim(prim, all, &types);
                 refine(prim, all, &types, path);
                 if self.last {
-                    specialise::run(rhs, &types, is, self, done);
+                    let rtd = all.get(1).and_then(|rtd| self.rtd(rtd));
+                    let locals = Locals { program: self.program, types: &mut self.types, done };
+                    specialise::run(rhs, &types, is, rtd, locals);
                 }
                 is
             }
@@ -255,7 +254,7 @@ impl<'p> Walk<'p> {
         Some((self.rtd(rtd)?, small(index)?))
     }
 
-    pub(super) fn rtd(&self, rtd: &Atom) -> Option<Global> {
+    fn rtd(&self, rtd: &Atom) -> Option<Global> {
         match rtd {
             Atom::Local(var) => self.globals.get(var).copied(),
             _ => None,
@@ -314,17 +313,6 @@ impl<'p> Walk<'p> {
 
     fn fill_field(&mut self, field: (Global, i64), by: Type) {
         grow(self.types.fields.entry(field).or_insert(Type::NONE), by, &mut self.changed);
-    }
-}
-
-/// A small integer that is written in the program.
-pub(super) fn small(atom: &Atom) -> Option<i64> {
-    match atom {
-        Atom::Const(Const::Datum(datum)) => match &datum.node {
-            Node::Number(Number::Int(i)) => i64::try_from(i).ok(),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -1,0 +1,143 @@
+//! This compiler compared with itself: objects made by inlined typed allocation against constructors, and
+//! inferred types against none.
+
+use super::arms::{COMPILERS, CONSTRUCTORS, Strategy, UNTYPED, USUAL};
+use super::{Request, SUITE, names_of};
+use crate::required::{self, Required};
+use allod_lab::model::{Report, metric};
+use allod_lab::table::{Table, digits};
+use allod_lab::views::{Against, GEOMETRIC_MEAN, Ratios, View};
+use allod_scheme::classics::Group;
+
+/// What each suite is called, and what the usual strategy is compared with.
+const COMPARED: [(&str, Strategy); 2] = [("typed", CONSTRUCTORS), ("inferred", UNTYPED)];
+
+/// How many times faster typed allocation is to be than constructors, at least.
+const WANTED: [(&str, f64); 7] = [
+    ("typed-int", 1.2),
+    ("typed-float", 1.2),
+    ("typed-pair", 1.5),
+    ("typed-symbol", 3.0),
+    ("typed-array", 2.0),
+    ("typed-mixed", 1.2),
+    ("typed-large", 1.2),
+];
+
+/// A comparison by a C compiler: its suite, and the arms, the slow one first.
+struct Pair {
+    suite: String,
+    column: String,
+    slow: String,
+    fast: String,
+}
+
+/// The comparisons of which both arms take part.
+fn pairs(request: &Request) -> Vec<Pair> {
+    let pair = |cc: &str, (name, slow): (&str, Strategy)| Pair {
+        suite: format!("{SUITE}-{name}-{cc}"),
+        column: format!("{name}, {cc}"),
+        slow: slow.arm(cc),
+        fast: USUAL.arm(cc),
+    };
+    let takes_part = |arm: &str| request.arms.iter().any(|a| a.name == arm);
+    let all = COMPILERS.iter().flat_map(|cc| COMPARED.map(|compared| pair(cc, compared)));
+    all.filter(|p| takes_part(&p.slow) && takes_part(&p.fast)).collect()
+}
+
+/// The suite of the comparisons of whole programs.
+fn of_programs(suite: &str) -> String {
+    format!("{suite}-programs")
+}
+
+/// Adds the comparisons and what is required of them to a report that has the observations.
+pub(super) fn add_to(request: &Request, report: &mut Report) {
+    if request.terms.counting {
+        return;
+    }
+    for Pair { suite, slow, fast, .. } in pairs(request) {
+        let against = Against {
+            arms: &[&slow, &fast],
+            baseline: &slow,
+            apart: None,
+            threshold: request.terms.threshold,
+        };
+        let objects = View::new(&suite, names_of(request, Some(Group::Objects)), &metric::RUN);
+        let programs = View::new(&of_programs(&suite), names_of(request, None), &metric::RUN);
+        View { results: false, ratios: Ratios::Rows, ..objects }.add_to(report, against);
+        View { results: false, ..programs }.add_to(report, against);
+    }
+    let required = |(row, wanted): &(&str, f64)| {
+        COMPILERS.map(|cc| Required::within(row, [&CONSTRUCTORS.arm(cc), &USUAL.arm(cc)], *wanted))
+    };
+    let all = WANTED.iter().flat_map(required).collect();
+    report.required = required::judged(SUITE, &metric::RUN, all, report, request.terms.threshold);
+}
+
+/// How many times faster, row by row, and over all programs.
+pub(super) fn table(request: &Request, report: &Report) -> String {
+    let pairs = pairs(request);
+    if pairs.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(std::iter::once("").chain(pairs.iter().map(|p| p.column.as_str())));
+    let mut line = |name: &str, row: &str, suite: fn(&str) -> String| {
+        let cell = |p: &Pair| match report.comparison(&suite(&p.suite), row, &p.fast) {
+            Some(c) => {
+                let [low, high] = c.ci95.map(digits);
+                format!("{} ({low}–{high}){}", digits(c.ratio), c.verdict.mark())
+            }
+            None => "–".into(),
+        };
+        table.row(std::iter::once(name.to_owned()).chain(pairs.iter().map(cell)));
+    };
+    for row in names_of(request, Some(Group::Objects)) {
+        line(row, row, str::to_owned);
+    }
+    let programs = names_of(request, None);
+    for row in &programs {
+        line(row, row, of_programs);
+    }
+    if programs.len() > 1 {
+        line(
+            &format!("geometric mean of {} programs", programs.len()),
+            GEOMETRIC_MEAN,
+            of_programs,
+        );
+    }
+    format!(
+        "This compiler compared with itself: \"typed\" is how many times faster a program is whose objects are\n\
+         made by inlined typed allocation than the same by constructors, \"inferred\" how many times faster it is\n\
+         with inferred types than without; with 95 % intervals.\n\n{table}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use allod_lab::driver::{Rule, Terms};
+    use allod_lab::model::Arm;
+    use allod_scheme::classics::{Classic, OBJECTS};
+
+    #[test]
+    fn every_row_of_objects_has_a_requirement() {
+        let wanted = WANTED.map(|(row, _)| row);
+        assert_eq!(wanted.to_vec(), OBJECTS.iter().map(|c| c.name).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn only_arms_that_take_part_are_compared() {
+        let arms = ["allod-gcc", "untyped-gcc", "constructors-clang"].map(Arm::new);
+        let programs: Vec<&Classic> = OBJECTS.iter().collect();
+        let request = Request {
+            arms: &arms,
+            baseline: "allod-gcc",
+            programs: &programs,
+            terms: Terms { rule: Rule::rounds(1), seed: 1, threshold: 0.01, counting: false },
+            quick: true,
+        };
+        let found = pairs(&request);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].slow.as_str(), found[0].fast.as_str()), ("untyped-gcc", "allod-gcc"));
+        assert_eq!(found[0].suite, "scheme-inferred-gcc");
+    }
+}

@@ -1,0 +1,3 @@
+(import (scheme base) (allod ffi))
+(define c-abs (c-procedure "abs" (int) int))
+(c-abs 1 2)

@@ -1,0 +1,2 @@
+(import (scheme base) (allod ffi))
+(define f (c-procedure "f" () int "a>b"))

@@ -1,0 +1,1 @@
+(define c-abs (c-procedure "abs" (int) int))
