@@ -18,6 +18,7 @@
 //! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
 //! | [`region`] | the functions declared in `allod/region.h` |
 //! | [`sampling`] | how stacks are walked; the functions of `allod/heap.h` about samples |
+//! | [`settings`] | reading and changing settings by name |
 //! | [`words`] | how a message begins |
 //! | [`system`] | system calls that the heap must know of |
 //!
@@ -44,6 +45,7 @@ mod inspect;
 mod malloc;
 mod region;
 mod sampling;
+mod settings;
 mod system;
 mod words;
 
