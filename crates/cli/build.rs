@@ -7,7 +7,7 @@ use std::fmt::Write;
 fn main() {
     let mut text =
         String::from("Settings are environment variables, read once when a program starts.\n\n");
-    for s in TABLE {
+    for s in TABLE.into_iter().filter(|s| s.is_variable()) {
         writeln!(text, "{}", s.name).unwrap();
         writeln!(text, "    {}", s.help).unwrap();
         writeln!(text, "    takes {}; without it {}\n", s.values, s.default).unwrap();
@@ -15,6 +15,7 @@ fn main() {
     text.push_str(
         "A library built with the feature `knobs` also takes ALLOD_BAND_B0 … ALLOD_BAND_B7: with 0,\n\
          blocks of that band are served without a front cache.\n\n\
+         A running program changes most of them with allod_setting_set or allod::settings::set.\n\
          Other names that begin with ALLOD_ are named on stderr and ignored.\n",
     );
     let folder = std::env::var_os("OUT_DIR").expect("cargo sets it");

@@ -32,7 +32,8 @@ fn write_settings() {
     let row = |s: &&allod_heap::settings::Setting| {
         format!("({:?}, {:?}, {}),\n", s.name, s.values, s.max)
     };
-    let rows: String = allod_heap::settings::TABLE.iter().map(row).collect();
+    let table = allod_heap::settings::TABLE.iter();
+    let rows: String = table.filter(|s| s.is_variable()).map(row).collect();
     let file = out().join("settings.rs");
     std::fs::write(file, format!("[{rows}]")).expect("cargo's folder is writable");
 }

@@ -199,6 +199,59 @@ static void state_is_written_as_json(void) {
     CHECK(length > 500 && strcmp(text + length - 3, "]}\n") == 0);
 }
 
+static uint64_t setting(const char *name) {
+    uint64_t value = 77;
+    CHECK(allod_setting_get(name, &value) == 0);
+    return value;
+}
+
+static void settings_are_read_and_changed_by_name(void) {
+    static const char *const names[] = {"stats", "purge_delay_ms", "hugepages", "guard", "profile_every"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint64_t before = setting(names[i]);
+        errno = 0;
+        CHECK(allod_setting_set(names[i], 1) == 0 && setting(names[i]) == 1 && errno == 0);
+        CHECK(allod_setting_set(names[i], before) == 0 && setting(names[i]) == before);
+    }
+    CHECK(allod_guard(900) == 0 && setting("guard") == 900 && allod_guard(0) == 0);
+}
+
+static void settings_that_are_none_are_refused(void) {
+    uint64_t value = 77;
+    errno = 0;
+    CHECK(allod_setting_get("purge_delay", &value) == -1 && errno == ENOENT && value == 77);
+    errno = 0;
+    CHECK(allod_setting_set("ALLOD_STATS", 1) == -1 && errno == ENOENT);
+    errno = 0;
+    CHECK(allod_setting_set("\xff", 1) == -1 && errno == ENOENT);
+    errno = 0;
+    CHECK(allod_setting_get("profile", &value) == -1 && errno == EINVAL && value == 77);
+    errno = 0;
+    CHECK(allod_setting_set("verbose", 1) == -1 && errno == EPERM && setting("verbose") == 0);
+    errno = 0;
+    CHECK(allod_setting_set("abort", 2) == -1 && errno == ERANGE && setting("abort") == 1);
+    errno = 0;
+    CHECK(allod_setting_set("guard", UINT64_MAX) == -1 && errno == ERANGE && setting("guard") == 0);
+}
+
+static void *changes_settings(void *name) {
+    for (uint64_t i = 0; i < 2000; i++) {
+        CHECK(allod_setting_set((const char *)name, i % 2) == 0);
+        CHECK(setting((const char *)name) < 2);
+        free(malloc(i));
+    }
+    return NULL;
+}
+
+static void threads_may_change_settings_at_once(void) {
+    char *const names[] = {(char *)"guard", (char *)"guard", (char *)"purge_delay_ms", (char *)"background"};
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) threads[i] = start_thread(changes_settings, names[i]);
+    for (int i = 0; i < 4; i++) join_thread(threads[i]);
+    CHECK(allod_setting_set("guard", 0) == 0 && allod_setting_set("purge_delay_ms", 500) == 0);
+    CHECK(allod_setting_set("background", 1) == 0);
+}
+
 static void owner_of_tells_what_an_address_is(void) {
     static int outside;
     char *small = (char *)malloc(100), *large = (char *)malloc(5 << 20);
@@ -229,6 +282,9 @@ int main(void) {
     statistics_fill_no_more_than_there_is_room_for();
     report_is_written_to_a_descriptor();
     state_is_written_as_json();
+    settings_are_read_and_changed_by_name();
+    settings_that_are_none_are_refused();
+    threads_may_change_settings_at_once();
     owner_of_tells_what_an_address_is();
     return 0;
 }

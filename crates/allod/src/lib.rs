@@ -2,7 +2,7 @@
 //!
 //! | feature | gives | for |
 //! | --- | --- | --- |
-//! | `heap` (default) | [`Allod`], [`Heap`], [`purge_all`], [`stats`], [`sampling`] | any program |
+//! | `heap` (default) | [`Allod`], [`Heap`], [`purge_all`], [`stats`], [`sampling`], [`settings`] | any program |
 //! | `region` | `allod::region` | language runtimes, graph-shaped data |
 //! | `frame` | `allod::frame` | games, simulations, request loops |
 //! | `task` | an arena per asynchronous task | servers |
@@ -25,7 +25,8 @@
 //! # assert!(matches!(allod::owner_of(words.as_ptr().cast()), allod::Owner::Block { .. }));
 //! ```
 //!
-//! Settings come from the environment: `allod help settings`, or docs/settings.md.
+//! Settings come from the environment: `allod help settings`, or docs/settings.md. Most can also change while the program
+//! runs: [`settings`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
@@ -37,7 +38,7 @@ mod heap;
 #[cfg(feature = "heap")]
 pub use allod_heap::{
     Misuse, Owner, Report, VERSION, good_size, owner_of, purge_all, purge_thread, sampling,
-    set_misuse_handler, stats,
+    set_misuse_handler, settings, stats,
 };
 #[cfg(feature = "heap")]
 pub use global::Allod;

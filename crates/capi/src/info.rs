@@ -1,10 +1,8 @@
-//! glibc's statistics, filled from the heap's: `mallinfo`, `mallinfo2`, `malloc_info`, `malloc_stats`.
+//! glibc's statistics, filled from the heap's: `mallinfo`, `mallinfo2`, `malloc_stats`.
 
-use crate::errno;
 use allod_heap::stats::{self, Stats};
 use allod_os::io;
-use core::fmt::{self, Write};
-use libc::{EINVAL, FILE, c_int, c_void};
+use libc::c_int;
 
 /// glibc's `struct mallinfo2`, its fields as Allod fills them.
 ///
@@ -44,13 +42,10 @@ pub struct mallinfo {
 
 impl mallinfo2 {
     fn of(stats: &Stats) -> mallinfo2 {
-        let free_blocks = |class: &stats::ClassStats| {
-            (class.slab_bytes / class.size.max(1)).saturating_sub(class.in_use + class.cached)
-        };
         let free = stats.slab_free_bytes + stats.cached_bytes + stats.dirty_bytes;
         mallinfo2 {
             arena: stats.small_bytes + free,
-            ordblks: stats.classes.iter().map(free_blocks).sum(),
+            ordblks: stats.classes.iter().map(|class| class.free).sum(),
             smblks: stats.classes.iter().map(|class| class.cached).sum(),
             hblkhd: stats.large_bytes,
             fsmblks: stats.cached_bytes,
@@ -91,69 +86,4 @@ pub extern "C" fn mallinfo() -> mallinfo {
 #[unsafe(no_mangle)]
 pub extern "C" fn malloc_stats() {
     let _ = stats::print(&mut io::Fd::stderr());
-}
-
-/// glibc `malloc_info`: the state of the heap as XML, written to `stream`.
-///
-/// Returns 0, or -1 with `EINVAL` unless `options` is 0, or -1 with the stream's error.
-///
-/// # Safety
-/// `stream` is an open stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn malloc_info(options: c_int, stream: *mut FILE) -> c_int {
-    if options != 0 {
-        errno::set(EINVAL);
-        return -1;
-    }
-    match write_xml(&mut Stream(stream), &stats::snapshot()) {
-        Ok(()) => 0,
-        Err(fmt::Error) => -1,
-    }
-}
-
-/// A stream of the C library that can be written to with `write!`.
-struct Stream(*mut FILE);
-
-impl Write for Stream {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        // SAFETY: `text` is readable; the stream is open by the contract of `malloc_info`.
-        let written =
-            unsafe { libc::fwrite(text.as_ptr().cast::<c_void>(), 1, text.len(), self.0) };
-        if written == text.len() { Ok(()) } else { Err(fmt::Error) }
-    }
-}
-
-/// glibc's form, version 1: free blocks by size, then sums.
-fn write_xml(out: &mut impl Write, stats: &Stats) -> fmt::Result {
-    let info = mallinfo2::of(stats);
-    writeln!(out, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>")?;
-    let mut from = 1;
-    for class in &stats.classes {
-        let free = (class.slab_bytes / class.size.max(1)).saturating_sub(class.in_use);
-        if free > 0 {
-            let total = free * class.size;
-            writeln!(
-                out,
-                "  <size from=\"{from}\" to=\"{}\" total=\"{total}\" count=\"{free}\"/>",
-                class.size
-            )?;
-        }
-        from = class.size + 1;
-    }
-    writeln!(out, "</sizes>")?;
-    write_sums(out, stats, &info)?;
-    writeln!(out, "</heap>")?;
-    write_sums(out, stats, &info)?;
-    writeln!(out, "</malloc>")
-}
-
-fn write_sums(out: &mut impl Write, stats: &Stats, info: &mallinfo2) -> fmt::Result {
-    let (fast, rest) = (info.fsmblks, info.fordblks - info.fsmblks);
-    writeln!(out, "<total type=\"fast\" count=\"{}\" size=\"{fast}\"/>", info.smblks)?;
-    writeln!(out, "<total type=\"rest\" count=\"{}\" size=\"{rest}\"/>", info.ordblks)?;
-    writeln!(out, "<total type=\"mmap\" count=\"{}\" size=\"{}\"/>", info.hblks, info.hblkhd)?;
-    writeln!(out, "<system type=\"current\" size=\"{}\"/>", stats.span_bytes)?;
-    writeln!(out, "<system type=\"max\" size=\"{}\"/>", stats.peak_span_bytes)?;
-    writeln!(out, "<aspace type=\"total\" size=\"{}\"/>", stats.span_bytes + stats.dirty_bytes)?;
-    writeln!(out, "<aspace type=\"mprotect\" size=\"{}\"/>", stats.span_bytes + stats.dirty_bytes)
 }

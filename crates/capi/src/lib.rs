@@ -10,7 +10,8 @@
 //! | [`malloc`] | the functions of the C standard |
 //! | [`aligned`] | C23, POSIX and glibc functions that take an alignment |
 //! | [`glibc`] | what only glibc has: usable size, trimming, parameters, `__libc_*` names |
-//! | [`info`] | glibc's statistics: `mallinfo`, `malloc_info`, `malloc_stats` |
+//! | [`info`] | glibc's statistics: `mallinfo`, `malloc_stats` |
+//! | [`info_xml`] | glibc's statistics as XML: `malloc_info` |
 //! | `copying` | in the hardened library, the C library's copying functions, with bounds |
 //! | [`cxx`] | C++ `operator new` and `operator delete` |
 //! | [`forks`] | fork handlers: Allod's are registered first |
@@ -18,6 +19,7 @@
 //! | [`api`], [`first_class`], [`inspect`] | the functions declared in `allod/heap.h` |
 //! | [`region`] | the functions declared in `allod/region.h` |
 //! | [`sampling`] | how stacks are walked; the functions of `allod/heap.h` about samples |
+//! | [`settings`] | reading and changing settings by name |
 //! | [`words`] | how a message begins |
 //! | [`system`] | system calls that the heap must know of |
 //!
@@ -40,10 +42,12 @@ mod forks;
 mod frame;
 mod glibc;
 mod info;
+mod info_xml;
 mod inspect;
 mod malloc;
 mod region;
 mod sampling;
+mod settings;
 mod system;
 mod words;
 

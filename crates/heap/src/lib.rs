@@ -34,9 +34,9 @@ mod source;
 mod thread;
 
 pub use base::class::{self, good_size};
-pub use base::{layout, settings};
+pub use base::layout;
 pub use face::first_class::Heap;
-pub use face::{page, process, sampling, span};
+pub use face::{page, process, sampling, settings, span};
 pub use map::misuse::{Handler, Misuse, Report, set_misuse_handler};
 pub use map::owner::{self, Owner, owner_of};
 #[cfg(feature = "hardened")]

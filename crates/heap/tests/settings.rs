@@ -11,7 +11,7 @@ const BEFORE: &str = "\
 
 Environment variables, read once when a program starts. They work the same way for preloaded programs,
 programs linked with Allod, and Rust programs that use it as global allocator. `allod help settings` prints
-the same list. `ALLOD_GUARD` can be changed while the program runs ([guarding.md](guarding.md)).
+the same list.
 
 | variable | takes | without it | what it does |
 | --- | --- | --- | --- |
@@ -31,6 +31,39 @@ served with the defaults.
 [memory-given-back.md](memory-given-back.md) says what the helper thread does and what happens without it;
 [its last part](memory-given-back.md#huge-pages) describes the policy for huge pages.
 
+## While the program runs
+A program can read all settings that are numbers, and change most of them:
+
+| in C | in Rust | |
+| --- | --- | --- |
+| `allod_setting_get(\"purge_delay_ms\", &value)` | `allod::settings::get(\"purge_delay_ms\")` | reads the value in force |
+| `allod_setting_set(\"purge_delay_ms\", 0)` | `allod::settings::set(\"purge_delay_ms\", 0)` | changes it for all threads |
+
+```sh
+cargo new --quiet tuned
+cd tuned
+cargo add --quiet --path \"$ALLOD/crates/allod\"
+```
+
+```rust
+use allod::settings::{self, Error};
+
+settings::set(\"hugepages\", 0).expect(\"0 is one of its values\");
+assert_eq!(settings::get(\"hugepages\"), Ok(0));
+assert_eq!(settings::set(\"hugepages\", 9), Err(Error::OutOfRange(\"0, 1 or 2\")));
+```
+
+The C functions return 0, or -1 with `errno` set: `ENOENT` for a name that no setting has, `EPERM` for a setting that
+cannot change while the program runs, `ERANGE` for a value that it does not take, `EINVAL` when a text is read as a
+number, `ENOMEM` when there is no memory for guarded blocks or a profile, `ENOTSUP` where the hardened build takes no
+samples. Any thread may call them at any time, but not a signal handler.
+
+| name | a change takes effect |
+| --- | --- |
+{CHANGES}
+`profile_every` is no environment variable of its own but a part of `ALLOD_PROFILE`. While the program runs it takes {EVERY}:
+{RATE}. When the rate changes, samples taken so far keep their weight.
+
 ## Experiments
 A library built with the feature `knobs` also takes `ALLOD_BAND_B0` … `ALLOD_BAND_B7`. With 0, blocks of that
 band are served without a front cache, straight from their slabs under the heap's lock. That way you can measure
@@ -44,10 +77,22 @@ worth, alone and together ([experiments.md](experiments.md#front-caches-band-by-
 
 fn page() -> String {
     let mut text = String::from(BEFORE);
-    for s in TABLE {
+    let (variables, others): (Vec<_>, Vec<_>) = TABLE.into_iter().partition(|s| s.is_variable());
+    for s in variables {
         writeln!(text, "| `{}` | {} | {} | {} |", s.name, s.values, s.default, s.help).unwrap();
     }
-    text + AFTER
+    let changes: String = TABLE
+        .iter()
+        .filter_map(|s| {
+            let name = s.name.trim_start_matches("ALLOD_").to_lowercase();
+            Some(format!("| `{name}` | {} |\n", s.change?))
+        })
+        .collect();
+    let [every] = others[..] else { panic!("one setting is no variable") };
+    text + &AFTER
+        .replace("{CHANGES}", &changes)
+        .replace("{EVERY}", every.values)
+        .replace("{RATE}", every.help)
 }
 
 #[test]

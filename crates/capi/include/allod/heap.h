@@ -157,6 +157,21 @@ int allod_profile_dump(const char *file) ALLOD_NOEXCEPT;
 /* Stops sampling. The samples stay, and their frees are still noticed. */
 void allod_profile_stop(void) ALLOD_NOEXCEPT;
 
+/* ---- Settings while the program runs ------------------------------------------------------- */
+
+/* Reads the value in force of a setting. The name is that of the environment variable in small letters, without
+ * ALLOD_: "purge_delay_ms" for ALLOD_PURGE_DELAY_MS. A share such as 1/5000 reads as 5000. Returns 0, or -1 with
+ * ENOENT when no setting has this name and EINVAL when the setting is a text; `*value` is untouched then. */
+ALLOD_ATTR(nonnull(1, 2))
+int allod_setting_get(const char *name, uint64_t *value) ALLOD_NOEXCEPT;
+
+/* Changes a setting for all threads; docs/settings.md lists those that can change, and says when each change takes
+ * effect. Returns 0, or -1 with nothing changed and errno set: ENOENT when no setting has this name, EPERM when it
+ * cannot change while the program runs, ERANGE when it does not take this value, ENOMEM when there is no memory for
+ * what it asks for, ENOTSUP for samples in the hardened build. */
+ALLOD_ATTR(nonnull(1))
+int allod_setting_set(const char *name, uint64_t value) ALLOD_NOEXCEPT;
+
 /* ---- Statistics ---------------------------------------------------------------------------- */
 
 /* The state of the heap at one moment. Other threads keep running meanwhile, so sums may be slightly

@@ -17,7 +17,7 @@ use core::fmt::{self, Write};
 pub fn print_json(out: &mut dyn Write) -> fmt::Result {
     write!(out, "{{\"version\":\"{}\",\"process\":{},\"heaps\":[", crate::VERSION, io::pid())?;
     let (mut first, mut written) = (true, Ok(()));
-    let s = snapshot_of_each(|heap| {
+    let s = snapshot_of_each(|heap, _| {
         if written.is_ok() {
             written = write_heap(out, heap, core::mem::replace(&mut first, false));
         }

@@ -160,7 +160,7 @@ const _: () = assert!(word::COUNTERS + COUNTER_WORDS == BYTES / 8);
 /// The state of all heaps now.
 fn gather() -> Counters {
     let mut counters = Counters::default();
-    let stats = snapshot_of_each(|heap| counters.add(heap));
+    let stats = snapshot_of_each(|heap, _| counters.add(heap));
     counters.heaps.sort_unstable_by_key(|heap| core::cmp::Reverse(heap.held_bytes()));
     counters.taken_us = clock::micros();
     counters.sum_up(&stats);

@@ -13,6 +13,7 @@
 //! | `live` | finding that page and filling it, while somebody watches |
 //! | `last_look` | what is checked when the process ends |
 //! | `sampling` | samples: guarded blocks, heap profiles |
+//! | `settings` | settings by name, while the program runs |
 //! | `process` | load, exit, and system calls that concern the whole process |
 
 pub mod first_class;
@@ -24,5 +25,6 @@ pub mod page;
 pub mod process;
 pub mod report;
 pub mod sampling;
+pub mod settings;
 pub mod span;
 pub mod stats;

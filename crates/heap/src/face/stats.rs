@@ -15,7 +15,7 @@ use crate::purge::turn::TURNS;
 use crate::source::SOURCE;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-/// The state of one size class, summed over all heaps.
+/// The state of one size class: in one heap, or summed over all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClassStats {
     /// Block size in bytes.
@@ -26,6 +26,8 @@ pub struct ClassStats {
     pub in_use: usize,
     /// Blocks in front caches.
     pub cached: usize,
+    /// Blocks free in slabs.
+    pub free: usize,
     /// Allocations so far; counted with the feature `stats` only.
     pub allocations: u64,
     /// Frees so far; counted with the feature `stats` only.
@@ -120,19 +122,23 @@ pub struct Stats {
 /// unsafe { allod_heap::free(p) };
 /// ```
 pub fn snapshot() -> Stats {
-    snapshot_of_each(|_| {})
+    snapshot_of_each(|_, _| {})
 }
 
-/// Takes the state of the heap, and passes on that of each single heap on the way.
-pub fn snapshot_of_each(mut show: impl FnMut(&HeapStats)) -> Stats {
-    let mut s = Stats::of_source();
-    for (class, c) in Class::all().zip(&mut s.classes) {
+/// Takes the state of the heap, and passes on that of each single heap and of its size classes on the way, without a
+/// lock held.
+pub fn snapshot_of_each(mut show: impl FnMut(&HeapStats, &[ClassStats; CLASSES])) -> Stats {
+    let mut none = [ClassStats::default(); CLASSES];
+    for (class, c) in Class::all().zip(&mut none) {
         c.size = class.size();
     }
+    let mut s = Stats { classes: none, ..Stats::of_source() };
     each_heap(|h| {
+        let mut classes = none;
         // SAFETY: heaps are never freed.
-        if let Some(heap) = unsafe { s.add_heap(h) } {
-            show(&heap);
+        if let Some(heap) = unsafe { s.add_heap(h, &mut classes) } {
+            s.classes.iter_mut().zip(&classes).for_each(|(sum, class)| sum.add(class));
+            show(&heap, &classes);
         }
     });
     for c in &s.classes {
@@ -141,6 +147,17 @@ pub fn snapshot_of_each(mut show: impl FnMut(&HeapStats)) -> Stats {
         s.cached_bytes += c.cached * c.size;
     }
     s
+}
+
+impl ClassStats {
+    fn add(&mut self, other: &ClassStats) {
+        self.slab_bytes += other.slab_bytes;
+        self.in_use = self.in_use.wrapping_add(other.in_use);
+        self.cached += other.cached;
+        self.free += other.free;
+        self.allocations += other.allocations;
+        self.frees += other.frees;
+    }
 }
 
 impl Stats {
@@ -177,8 +194,12 @@ impl Stats {
         }
     }
 
-    /// Adds what one heap holds; `None` for a heap that is not in use.
-    unsafe fn add_heap(&mut self, h: *mut Heap) -> Option<HeapStats> {
+    /// Adds what one heap holds, except for its classes, which are filled in; `None` for a heap that is not in use.
+    unsafe fn add_heap(
+        &mut self,
+        h: *mut Heap,
+        classes: &mut [ClassStats; CLASSES],
+    ) -> Option<HeapStats> {
         // SAFETY: the lock keeps slabs and slow counters still. The owner may push and pop
         // meanwhile; each `top` is one word, written whole.
         unsafe {
@@ -196,22 +217,21 @@ impl Stats {
                 orphan: standing == Standing::Orphan,
                 ..HeapStats::default()
             };
-            for (class, c) in Class::all().zip(&mut self.classes) {
+            for (class, c) in Class::all().zip(classes) {
                 let bin = Heap::bin(h, class);
                 let top = AtomicPtr::from_ptr(&raw mut (*bin).top).load(Relaxed);
                 let cached = top.offset_from((*Bin::holder(bin)).base) as usize - 1;
                 let cached = cached + Drawn::len(Heap::drawn(h), class);
                 let sum = locked.inside().slabs.sum(class);
                 let in_use = (sum.blocks - sum.free).wrapping_sub(cached);
-                c.cached += cached;
-                c.slab_bytes += sum.units << UNIT_SHIFT;
-                c.in_use = c.in_use.wrapping_add(in_use);
+                c.cached = cached;
+                c.free = sum.free;
+                c.slab_bytes = sum.units << UNIT_SHIFT;
+                c.in_use = in_use;
                 own.cached_bytes += cached * c.size;
                 own.free_bytes += sum.free * c.size;
                 own.used_bytes += in_use.cast_signed().max(0) as usize * c.size;
-                let (allocations, frees) = counted(h, class);
-                c.allocations += allocations;
-                c.frees += frees;
+                (c.allocations, c.frees) = counted(h, class);
             }
             let inside = locked.inside();
             let near = &inside.slabs.near;

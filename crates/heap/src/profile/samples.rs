@@ -77,6 +77,16 @@ pub fn start(every: u64) -> bool {
     begun
 }
 
+/// Takes one sample in so many bytes from now on, none with 0. Begins a profile if there is none; else what is known
+/// stays. False as for [`start`].
+pub fn set_rate(every: u64) -> bool {
+    if every != 0 && !PROFILE.begun.load(Relaxed) {
+        return start(every);
+    }
+    due::profile_every(every);
+    true
+}
+
 /// Takes no more samples. Frees of those that were taken are still seen.
 pub fn stop() {
     due::profile_every(0);

@@ -121,6 +121,9 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
         let delay = settings::PURGE_DELAY_MS.get();
         let most = if watched { observer::EVERY_MS } else { 1000 };
         HELPER.nap(u64::from(delay / 5).clamp(10, most));
+        if !settings::BACKGROUND.on() && HELPER.end() {
+            return ptr::null_mut();
+        }
         watched = !HELPER.must_leave() && is_watched();
         if !HELPER.must_leave() && !helpers_turn(delay) && !watched {
             if has_little() && HELPER.end() {
@@ -133,6 +136,13 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
             HELPER.gone();
             return ptr::null_mut();
         }
+    }
+}
+
+/// Wakes the helper after a setting has changed: it reads them at each turn.
+pub fn settings_changed() {
+    if is_ours() {
+        HELPER.note(WAKE_AFTER);
     }
 }
 

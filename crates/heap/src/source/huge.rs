@@ -32,7 +32,7 @@ use crate::base::settings;
 use crate::map::bin::FREE;
 use crate::map::span_map::MAP;
 use allod_os::{clock, vm};
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Units in spans from which on huge pages are asked for: 8 MiB,
 const FROM: usize = 4 * PIECE;
@@ -239,16 +239,24 @@ pub fn serve(need: Need, held: usize) -> bool {
     need.is_served(held) && need.units <= MOST_UNITS && settings::HUGEPAGES.get() == 2
 }
 
-/// True when the kernel is asked for huge pages everywhere (`ALLOD_HUGEPAGES=1`).
+/// True once the kernel has been asked for huge pages everywhere (`ALLOD_HUGEPAGES=1`), also if it no longer is: what
+/// was opened then keeps them.
+static EVERYWHERE: AtomicBool = AtomicBool::new(false);
+
+/// True when the kernel may have made huge pages where it chose to.
 pub fn everywhere() -> bool {
-    settings::HUGEPAGES.get() == 1
+    EVERYWHERE.load(Relaxed)
 }
 
 /// Applies the setting to newly opened units. Where the policy decides, they are marked as not wanting huge
 /// pages, so that the kernel makes none of its own in the background.
 pub fn advise_opened(at: usize, len: usize) {
+    let wanted = settings::HUGEPAGES.get() == 1;
+    if wanted {
+        EVERYWHERE.store(true, Relaxed);
+    }
     // SAFETY: the frontier has just opened this range of the window.
-    unsafe { vm::advise_huge(at, len, everywhere()) };
+    unsafe { vm::advise_huge(at, len, wanted) };
 }
 
 /// Makes a piece resident as one huge page.
