@@ -1,4 +1,5 @@
-//! Arenas of other crates: as they come, and in the configuration that their makers call the fastest.
+//! Arenas of other crates: with their defaults, and in the configuration that their authors call the
+//! fastest.
 //!
 //! | subject | configuration |
 //! | --- | --- |

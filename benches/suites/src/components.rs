@@ -124,7 +124,7 @@ pub fn region() -> String {
     for (name, bytes) in [
         ("a region with its inline buffer", BLOCK_BYTES),
         ("each of 50,000 open regions", open / REGIONS),
-        ("all of them, once they were left", kept),
+        ("all of them, after their exit", kept),
     ] {
         table.row([name.to_owned(), bytes.to_string()]);
     }
@@ -137,7 +137,7 @@ pub fn heap() -> String {
     let mut table = Table::new(["bytes of address space taken by", ""]);
     table.row(["a thread's heap, from its first block".to_owned(), thread_heap().to_string()]);
     let metadata = snapshot().metadata_bytes.to_string();
-    table.row(["span map and span records, as opened at first".to_owned(), metadata]);
+    table.row(["span map and span records, as committed at first".to_owned(), metadata]);
     format!("Memory by component, Allod's heap; of both, used pages are resident.\n\n{table}\n")
 }
 

@@ -1,8 +1,8 @@
 //! The suites of `allod bench frame`, `region` and `scheme`: what frames, regions and the Scheme compiler cost
 //! beside their peers.
 //!
-//! The first two are made of functions, measured by [`allod_lab::inprocess`]; the last is made of programs. They
-//! stand apart from the laboratory, which anybody may use without them.
+//! The first two consist of functions, measured by [`allod_lab::inprocess`]; the last consists of programs.
+//! They are separate from the laboratory, which can be used without them.
 
 mod arenas;
 pub mod components;

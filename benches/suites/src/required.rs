@@ -1,7 +1,7 @@
-//! What is required of a suite, judged as everything is that the laboratory compares.
+//! Requirements on a suite, judged like everything else that the laboratory compares.
 //!
-//! A requirement is a ratio: how many times faster one subject is to be than another, at least. The paired
-//! ratios are divided by what is wanted and judged like any others: GO says that it is exceeded, NO-GO
+//! A requirement is a ratio: how many times faster one subject must be than another, at least. The paired
+//! ratios are divided by what is wanted and judged like any others: GO means that it is exceeded, NO-GO
 //! that it is missed, EQUIVALENT that it is met to within the threshold.
 
 use allod_lab::model::{Metric, Report, Requirement, pairs, values};
@@ -119,8 +119,8 @@ pub fn table(all: &[Requirement], threshold: f64) -> String {
         return String::new();
     }
     format!(
-        "What is required, judged against what is wanted: GO exceeds it, EQUIVALENT meets it to ±{} %,\n\
-         NO-GO misses it, UNDECIDED is not known, as with fewer than {FEWEST} rounds.\n\n{table}\n",
+        "Requirements: GO exceeds what is wanted, EQUIVALENT meets it to ±{} %, NO-GO misses it,\n\
+         UNDECIDED cannot be told, as with fewer than {FEWEST} rounds.\n\n{table}\n",
         threshold * 100.0
     )
 }

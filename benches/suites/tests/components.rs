@@ -16,7 +16,7 @@ fn every_part_takes_what_its_design_says() {
         panic!("{heap}")
     };
     assert!((64 << 10..4 << 20).contains(&of_thread), "{heap}");
-    let [records] = numbers(&heap, "span map and span records, as opened at first")[..] else {
+    let [records] = numbers(&heap, "span map and span records, as committed at first")[..] else {
         panic!("{heap}")
     };
     // A word and a record of 640 bytes for each unit of 64 KiB.
@@ -40,6 +40,6 @@ fn every_part_takes_what_its_design_says() {
     let each = numbers(&region, "each of 50,000 open regions")[0];
     assert!((640..700).contains(&each), "{region}");
     // The thread's own and 1 MiB that the process keeps for all threads.
-    let kept = numbers(&region, "all of them, once they were left")[0];
+    let kept = numbers(&region, "all of them, after their exit")[0];
     assert!(kept <= 2 << 20, "{region}");
 }

@@ -15,7 +15,7 @@ pub struct Started {
     /// The time after which the program counts as hanging
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = time)]
     pub timeout: Duration,
-    /// Show what the program prints
+    /// Show the program's output
     #[arg(long)]
     show_output: bool,
 }

@@ -7,8 +7,8 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 
 /// The least that a bump can do: add, compare with the end, store; one block of memory that is large
-/// enough. It lays blocks end to end, and where that is not the best place for them, allocators that know
-/// better are faster.
+/// enough. It places blocks end to end; where that is not the best placement, other allocators are
+/// faster.
 pub(super) struct Bare {
     bytes: usize,
     memory: Vec<MaybeUninit<u8>>,

@@ -1,9 +1,8 @@
 //! The frame suite: `allod bench frame`.
 //!
-//! Subjects are libraries linked into this program, interleaved; each sample is a process of its own.
-//! Each workload writes into what it
-//! allocates and checks it before the frame ends; begin, allocations, writes and the end are timed,
-//! the check is not.
+//! Subjects are libraries linked into this program, interleaved; each sample is a separate process.
+//! Each workload writes into what it allocates and checks it before the frame ends; begin,
+//! allocations, writes and the end are timed, the check is not.
 
 mod bare;
 mod latency;
@@ -30,12 +29,12 @@ use suite::suite;
 
 /// The suite's name in reports.
 pub const SUITE: &str = "frame";
-/// The name of the bare bump of a pointer, which shows what a row costs without an allocator that looks
-/// after anything. It is no limit: who places blocks better is faster.
+/// The name of the bare bump of a pointer, which shows what a row costs with the simplest allocator. It
+/// is not a limit: an allocator that places blocks better is faster.
 pub const BARE: &str = "bare";
 
-/// Rows that write one word in each large block. What they reward is where blocks lie: blocks of a multiple
-/// of 1 KiB, laid end to end, begin in few sets of the first cache.
+/// Rows that write one word in each large block. They reward the placement of blocks: blocks whose size is
+/// a multiple of 1 KiB, placed end to end, begin in few sets of the L1 cache.
 pub const ONE_WORD: &[&str] = &["single-1k", "single-4k", "single-64k"];
 
 /// Allod's frames with the features that count: statistics, tags, budgets, behaviour.
@@ -70,7 +69,7 @@ pub(crate) fn bench(quick: bool) -> Bench<'static> {
     suite().sample_ms(if quick { 2.0 } else { 5.0 })
 }
 
-/// What is required of the suite, and what came of it.
+/// The requirements on the suite, and their results.
 #[must_use]
 pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
     required::judged(
@@ -120,7 +119,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
     );
     if !apart.workloads.is_empty() {
         text += &format!(
-            "One word in each large block: here counts in which sets of the cache blocks begin. The rows\n\
+            "One word in each large block: these rows depend on the cache sets in which blocks begin. The rows\n\
              that end in -whole write all of it.\n\n{}\n{}\n",
             apart.time(),
             apart.ratio_rows()
@@ -146,7 +145,7 @@ fn latency(all: &SuiteTable) -> String {
     let table = SuiteTable { suite: &suite, workloads: QUANTILES.to_vec(), ..all.clone() };
     format!(
         "Latency: nanoseconds for a frame of 20 blocks while another thread fills arenas and gives them\n\
-         back, medians of the rounds. The clock's own cost is in them.\n\n{}\n\
+         back, medians of the rounds. The cost of the clock is included.\n\n{}\n\
          Times shorter than {}'s.\n\n{}\n",
         table.time(),
         table.baseline,

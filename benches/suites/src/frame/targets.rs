@@ -1,4 +1,4 @@
-//! What frames are to reach.
+//! The requirements on frames.
 
 use super::{BARE, SUITE, threads};
 use crate::arenas::ARENAS;

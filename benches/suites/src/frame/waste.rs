@@ -1,4 +1,4 @@
-//! The memory that blocks of odd sizes take beyond what was asked for, by alignment.
+//! The memory that blocks of odd sizes take beyond what was requested, by alignment.
 
 use super::mallocs::Malloc;
 use super::subjects::{Blink, Frames, Work};
@@ -55,7 +55,7 @@ impl<const ALIGN: usize> Work for Measured<ALIGN> {
     }
 }
 
-/// The share of memory beyond what was asked for.
+/// The share of memory beyond what was requested.
 fn share<const ALIGN: usize>(mut frames: impl Frames, of_block: Option<BlockBytes>) -> f64 {
     let work = Odd::<ALIGN>(Noted::new(Odd::<ALIGN>::COUNT));
     let measured = Measured { work, of_block, taken: Cell::new(0) };
@@ -112,7 +112,7 @@ pub(super) fn table() -> String {
         table.row(std::iter::once(name.to_owned()).chain(cells));
     }
     format!(
-        "Waste: memory beyond what was asked for, blocks of 7, 31 and 63 bytes in turn.\n\n{table}\n"
+        "Waste: memory beyond what was requested, for blocks of 7, 31 and 63 bytes in turn.\n\n{table}\n"
     )
 }
 

@@ -50,7 +50,7 @@ pub fn prepare(request: &Request) -> Result<Bench<'static>, String> {
     request.apply(bench(request.quick))
 }
 
-/// What is required of the suite, and what came of it.
+/// The requirements on the suite, and their results.
 #[must_use]
 pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
     crate::required::judged(

@@ -172,7 +172,7 @@ fn add_shape(
     });
 }
 
-/// Drives everything else from the caches.
+/// Evicts everything else from the caches.
 fn empty_caches() {
     static OTHER: [AtomicU64; 8 << 20] = [const { AtomicU64::new(0) }; 8 << 20];
     for line in OTHER.iter().step_by(8) {

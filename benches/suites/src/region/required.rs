@@ -1,4 +1,4 @@
-//! What regions are to reach.
+//! The requirements on regions, as data.
 
 use crate::required::Required;
 
@@ -41,7 +41,7 @@ const WITHIN: [(&str, &str, &str, f64); 35] = [
     ("tether-threads", "2-threads", "1-thread", 0.8),
 ];
 
-/// What is required of regions.
+/// The requirements on regions.
 pub(super) fn required() -> Vec<Required> {
     let within = |&(workload, fast, slow, wanted): &(&str, &str, &str, f64)| {
         Required::within(workload, [slow, fast], wanted)

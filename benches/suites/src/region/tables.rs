@@ -71,7 +71,7 @@ fn quantiles(request: &Request, report: &Report) -> String {
     let table = SuiteTable { workloads: QUANTILES.to_vec(), ..all };
     format!(
         "Latency: nanoseconds for a region with 20 objects while another thread makes and leaves others,\n\
-         medians of the rounds. The clock's own cost is in them.\n\n{}\n",
+         medians of the rounds. The cost of the clock is included.\n\n{}\n",
         table.time()
     )
 }

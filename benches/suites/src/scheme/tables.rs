@@ -54,7 +54,7 @@ pub fn tables(request: &Request, report: &Report) -> String {
         let suite = group_suite(Group::Continuations);
         let apart = SuiteTable { suite: &suite, workloads: apart, ..all.clone() };
         text += &format!(
-            "Programs that enter continuations again, which no mean above has: milliseconds, and times faster\n\
+            "Programs that re-enter continuations, which are in no mean above: milliseconds, and times faster\n\
              than {}.\n\n{}\n{}\n",
             request.baseline,
             apart.counts(),

@@ -8,7 +8,7 @@ fn functions_are_measured_in_processes_of_their_own() {
     let arguments = ["bench", "frame", "--quick", "--only", "physics,allod,malloc"];
     let output = run(&[&arguments[..], &["--json", file.name()]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
-    for word in ["physics", "bumpalo", "What is required", "Times faster", "Memory by component"] {
+    for word in ["physics", "bumpalo", "Requirements", "Times faster", "Memory by component"] {
         assert!(stdout(&output).contains(word), "{word} in {}", stdout(&output));
     }
     let report = file.json();
