@@ -8,6 +8,9 @@
  * A continuation is a copy of both stacks, put back where it was. That is sound because emitted code reads
  * every value that is alive over a call from the stack of roots after it: the values in the copied C frames
  * are stale and never used.
+ *
+ * As long as a call of call/cc has not returned, nothing changes the frames and roots of its callers. So a
+ * continuation that is taken meanwhile copies only what is newer, and leads to the older one for the rest.
  */
 #ifndef SCHEME_SUPPORT_H
 #define SCHEME_SUPPORT_H
@@ -35,6 +38,9 @@ static struct {
 struct sch_call {
     jmp_buf place;
     struct sch_call *outer;
+    struct sch_call *copied; /* the nearest with copies of the stacks: this one, or one further out */
+    V *sp;                   /* its roots: exception handlers and parameters, then the continuation  */
+    char *frames;            /* where its caller's frames begin                                      */
     uint64_t serial;
 };
 
@@ -74,62 +80,89 @@ static void sch_carry(V *sp, V argc, V a0, V a1, V a2) {
     sch_stacks.carried = sch_values(argc, sp);
 }
 
-/* Puts a copied C stack back and goes there. The frame must lie below what it overwrites. */
-__attribute__((noreturn, noinline)) static void sch_put_back(char *to, const char *from, size_t n,
-                                                             struct sch_call *call) {
+/* What a continuation captures. Addresses are multiples of 8, and 1 is added. */
+enum {
+    SCH_SERIAL, /* number of the call                                                            */
+    SCH_PLACE,  /* its address                                                                   */
+    SCH_ROOTS,  /* a copy of roots, a vector; #f where the continuation can only be left through */
+    SCH_FRAMES, /* a copy of frames, bytes                                                       */
+    SCH_FROM,   /* where these roots begin                                                       */
+    SCH_TO,     /* where these frames end                                                        */
+    SCH_OLDER,  /* the continuation that has what is older than both, or #f                      */
+    SCH_PARTS
+};
+static inline char *sch_address(V k, int part) { return (char *)(uintptr_t)(SCH_CAPTURED(k, part) - 1); }
+
+/* Puts copied stacks back and goes there. The frame must lie below what it overwrites. */
+__attribute__((noreturn, noinline)) static void sch_put_back(char *low, V k) {
     char here;
-    if ((uintptr_t)&here > (uintptr_t)to - 4096) {
-        volatile char *room = (volatile char *)alloca((uintptr_t)&here - (uintptr_t)to + 16384);
+    if ((uintptr_t)&here > (uintptr_t)low - 4096) {
+        volatile char *room = (volatile char *)alloca((uintptr_t)&here - (uintptr_t)low + 16384);
         room[0] = 0;
-        sch_put_back(to, from, n, call);
+        sch_put_back(low, k);
     }
-    memcpy(to, from, n);
+    struct sch_call *call = (struct sch_call *)sch_address(k, SCH_PLACE);
+    /* Of an older continuation, what is older than what has been put back. */
+    V *roots_end = (V *)sch_address(k, SCH_FROM) + sch_len(SCH_CAPTURED(k, SCH_ROOTS));
+    for (char *from = low; k != ALLOD_FALSE; k = SCH_CAPTURED(k, SCH_OLDER)) {
+        V *roots = (V *)sch_address(k, SCH_FROM);
+        memcpy(roots, sch_object(SCH_CAPTURED(k, SCH_ROOTS)) + 1, (size_t)((char *)roots_end - (char *)roots));
+        roots_end = roots;
+        V bytes = SCH_CAPTURED(k, SCH_FRAMES);
+        char *to = sch_address(k, SCH_TO), *copied = (char *)(sch_object(bytes) + 1);
+        memcpy(from, copied + (from - (to - sch_len(bytes))), (size_t)(to - from));
+        from = to;
+    }
     longjmp(call->place, 1);
 }
 
-/* A continuation as a procedure. It captures: number of the call, its address, and, unless it can only be
- * left through, copies of the stack of roots (a vector) and of C's stack (bytes). */
+/* A continuation as a procedure. */
 static V sch_throw_code(V *sp, V self, V argc, V a0, V a1, V a2) {
-    uint64_t serial = SCH_CAPTURED(self, 0) >> 3;
+    uint64_t serial = SCH_CAPTURED(self, SCH_SERIAL) >> 3;
     sch_carry(sp, argc, a0, a1, a2);
     struct sch_call *call = sch_find_active(serial);
     if (call) longjmp(call->place, 1);
-    if (SCH_CAPTURED(self, 2) == ALLOD_FALSE) return sch_continuation_gone(sp);
-    call = (struct sch_call *)(uintptr_t)(SCH_CAPTURED(self, 1) - 1);
-    V roots = SCH_CAPTURED(self, 2), bytes = SCH_CAPTURED(self, 3);
-    memcpy(sch_stacks.roots, sch_object(roots) + 1, 8 * sch_len(roots));
-    size_t n = sch_len(bytes);
-    sch_put_back(sch_stacks.high - n, (const char *)(sch_object(bytes) + 1), n, call);
+    if (SCH_CAPTURED(self, SCH_ROOTS) == ALLOD_FALSE) return sch_continuation_gone(sp);
+    sch_put_back(sch_address(self, SCH_TO) - sch_len(SCH_CAPTURED(self, SCH_FRAMES)), self);
 }
 
-__attribute__((noinline)) static void sch_copy_stacks(V k, V *sp) {
-    char *low = (char *)__builtin_frame_address(0);
-    size_t roots = (size_t)(sp - sch_stacks.roots), n = (size_t)(sch_stacks.high - low);
+/* Copies the stacks up to here, as far as no outer call has copied them. */
+__attribute__((noinline)) static void sch_copy_stacks(V k, V *sp, struct sch_call *outer) {
+    char *low = (char *)__builtin_frame_address(0), *to = outer ? outer->frames : sch_stacks.high;
+    V *from = outer ? outer->sp : sch_stacks.roots;
+    size_t roots = (size_t)(sp - from), n = (size_t)(to - low);
     uint64_t *values = sch_alloc(ALLOD_ARRAY, roots, roots);
-    memcpy(values + 1, sch_stacks.roots, 8 * roots);
+    memcpy(values + 1, from, 8 * roots);
     uint64_t *bytes = sch_alloc(ALLOD_BYTES, (n + 7) / 8, n);
     memcpy(bytes + 1, low, n);
-    SCH_CAPTURED(k, 2) = (V)values;
-    SCH_CAPTURED(k, 3) = (V)bytes;
+    SCH_CAPTURED(k, SCH_ROOTS) = (V)values;
+    SCH_CAPTURED(k, SCH_FRAMES) = (V)bytes;
+    SCH_CAPTURED(k, SCH_FROM) = (V)(uintptr_t)from + 1;
+    SCH_CAPTURED(k, SCH_TO) = (V)(uintptr_t)to + 1;
+    SCH_CAPTURED(k, SCH_OLDER) = outer ? outer->sp[1] : ALLOD_FALSE;
 }
 
-/* Calls f with its continuation. What must outlast the call lies at sp[0]. */
+/* Calls f with its continuation. What must outlast the call lies at sp[0] and sp[1]. */
 __attribute__((noinline)) static V sch_call_with(V *sp, V f, bool whole) {
     struct sch_call call;
     sch_code code = sch_code_of(sp, f);
+    struct sch_call *copied = sch_stacks.active ? sch_stacks.active->copied : NULL;
     call.outer = sch_stacks.active;
+    call.copied = whole ? &call : copied;
+    call.sp = sp;
+    call.frames = (char *)__builtin_dwarf_cfa();
     call.serial = ++sch_stacks.serial;
+    V k = sch_closure(sch_throw_code, whole ? SCH_PARTS : SCH_ROOTS + 1);
+    SCH_CAPTURED(k, SCH_SERIAL) = call.serial << 3 | 1;
+    SCH_CAPTURED(k, SCH_PLACE) = (V)(uintptr_t)&call + 1;
+    SCH_CAPTURED(k, SCH_ROOTS) = ALLOD_FALSE;
     sp[0] = sch_rt.dynamic;
-    V k = sch_closure(sch_throw_code, 4);
-    SCH_CAPTURED(k, 0) = call.serial << 3 | 1;
-    SCH_CAPTURED(k, 1) = (V)(uintptr_t)&call + 1;
-    SCH_CAPTURED(k, 2) = ALLOD_FALSE;
-    SCH_CAPTURED(k, 3) = ALLOD_FALSE;
+    sp[1] = k;
     V result;
     if (setjmp(call.place) == 0) {
-        if (whole) sch_copy_stacks(k, sp + 1);
+        if (whole) sch_copy_stacks(k, sp + 2, copied);
         sch_stacks.active = &call;
-        result = code(sp + 1, f, 1, k, 0, 0);
+        result = code(sp + 2, f, 1, k, 0, 0);
     } else {
         sch_rt.dynamic = sp[0];
         result = sch_stacks.carried;

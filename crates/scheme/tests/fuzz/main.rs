@@ -74,8 +74,10 @@ fn the_corpus_prints_what_chez_printed() {
     for path in names {
         let text = std::fs::read_to_string(&path).unwrap();
         let expected = std::fs::read_to_string(path.with_extension("out")).unwrap();
-        let printed = prints("corpus", &text, &quick("gcc"));
-        assert_eq!(difference(&printed, &expected), None, "{}", path.display());
+        for options in [quick("gcc"), usual("clang")] {
+            let printed = prints("corpus", &text, &options);
+            assert_eq!(difference(&printed, &expected), None, "{}", path.display());
+        }
     }
 }
 
