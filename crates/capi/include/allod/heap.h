@@ -151,7 +151,8 @@ int allod_guard(unsigned one_in) ALLOD_NOEXCEPT;
 int allod_profile_start(size_t every) ALLOD_NOEXCEPT;
 
 /* Writes the profile into a file in pprof's format: what is live, and all that was allocated since the start. The
- * profile goes on. Returns 0, or -1 with errno as open and write set it. Does not allocate. See docs/profiles.md. */
+ * profile goes on. Returns 0, or -1 with errno as open and write set it, or EBUSY in a signal handler that interrupted
+ * the recording of a sample. Does not allocate. See docs/profiles.md. */
 ALLOD_ATTR(nonnull(1))
 int allod_profile_dump(const char *file) ALLOD_NOEXCEPT;
 
