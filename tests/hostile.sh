@@ -115,6 +115,22 @@ check "a program without mistakes runs while stacks are noted" \
 is_refused_elsewhere() { on_allod ALLOD_STACKS=1 "$work/stacks" nothing 100 2>&1 | grep -q '^allod: ALLOD_STACKS: only the hardened'; }
 check "the default build says that it notes no stacks" is_refused_elsewhere
 
+# What is known of a library's frames is forgotten when it is unloaded.
+for frame in 1032 2056; do
+    gcc -std=c11 -O1 -fomit-frame-pointer -fPIC -shared -DFRAME=$frame -o "$work/frame$frame.so" "$root/tests/hostile/reload.c"
+done
+gcc -std=c11 -O1 -g -fno-builtin -Wall -Wextra -Werror -o "$work/reload" "$root/tests/hostile/reload.c" -ldl
+walks_what_is_loaded() {
+    local file address
+    on_allod ALLOD_ABORT=0 "$work/reload" "$work/frame1032.so" "$work/frame2056.so" >"$work/out" 2>"$work/err" || return
+    cat "$work/out" "$work/err"
+    grep -qx 'same place' "$work/out" || return
+    while IFS=+ read -r file address; do
+        addr2line -f -e "${file// /}" "$address"
+    done < <(grep "$work/reload+" "$work/err") | grep -cx main | grep -qx 2
+}
+check "a library that comes to the place of another is walked by its own tables" walks_what_is_loaded
+
 # Programs without mistakes are never accused.
 on_hardened() {
     env LD_PRELOAD="$hardened" "$@"

@@ -102,6 +102,31 @@ if [ -x "$prefix/bin/allod" ]; then
     check "a program that was built anew is named" has_changed
 fi
 
+# Frames and regions are in a profile as what they are, by labels and, in Allod's own reader, by name.
+gcc -std=gnu11 -O1 -g -fno-builtin -pthread -Wall -Wextra -Werror -I "$prefix/include" -o "$work/layers" \
+    "$root/tests/profile/layers.c" -L "$prefix/lib" "-Wl,-rpath,$prefix/lib" -lallod
+layers_are_labelled() {
+    local layer bytes
+    "$work/layers" "$work/layers.pb.gz" >"$work/expected" || return
+    go tool pprof -sample_index=inuse_space -tags -unit=B "$work/layers" "$work/layers.pb.gz" >"$work/tags" 2>"$work/pprof.err"
+    cat "$work/expected" "$work/tags" "$work/pprof.err"
+    # What a layer holds comes in units of 64 KiB, and with heads of its own.
+    while read -r layer bytes; do
+        awk -v name="$layer" -v least="$bytes" '
+            $NF == name {sub("B", "", $1); found = $1}
+            END {exit !(found >= least && found <= least + 4 * 65536)}' "$work/tags" || return
+    done <"$work/expected"
+}
+check "frames and regions have labels" layers_are_labelled
+if [ -x "$prefix/bin/allod" ]; then
+    layers_are_named() {
+        "$prefix/bin/allod" report --profile "$work/layers.pb.gz" >"$work/tree" || return
+        cat "$work/tree"
+        grep -q ' 5\.[0-9] MiB .*memory of the layer frame$' "$work/tree" && grep -q 'memory of the layer region$' "$work/tree"
+    }
+    check "allod report --profile names them" layers_are_named
+fi
+
 each_process_has_its_own() {
     rm -f "$work"/p.*
     ALLOD_PROFILE="$work/p.%p" "$work/known" fork >/dev/null || return
@@ -126,6 +151,22 @@ ends_on_a_small_stack() {
     grep -q '^allod .* heap, process' "$work/err"
 }
 check "a handler on a small stack may end the process" ends_on_a_small_stack
+
+is_named_whole() {
+    mkdir -p "$work/a folder" && cp "$work/known" "$work/a folder/known  program" || return
+    ALLOD_PROFILE="$work/p.gz" "$work/a folder/known  program" && gzip -dc "$work/p.gz" | grep -q "$work/a folder/known  program"
+}
+check "a path with spaces is written whole" is_named_whole
+
+gcc -std=c11 -O1 -fno-builtin -pthread -Wall -Wextra -Werror -o "$work/small_stack" "$root/tests/profile/small_stack.c"
+fits_on_a_small_stack() {
+    local plain sampled
+    plain=$(on_allod "$work/small_stack") && sampled=$(on_allod "$@" "$work/small_stack") || return
+    echo "of its stack a thread uses $plain bytes, and $sampled where blocks are sampled"
+    [ "$sampled" -gt "$plain" ] && [ $((sampled - plain)) -le 4096 ] && [ "$sampled" -le 12288 ]
+}
+check "a profiled malloc takes at most 4 KiB of a thread's stack" fits_on_a_small_stack ALLOD_PROFILE=/dev/null,every=1B
+check "a guarded malloc takes at most 4 KiB of a thread's stack" fits_on_a_small_stack ALLOD_GUARD=1/1
 
 is_gzip() { gzip -t "$work/heap.pb.gz"; }
 check "the file is gzip" is_gzip

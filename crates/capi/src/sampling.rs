@@ -37,7 +37,8 @@ pub extern "C" fn allod_profile_start(every: usize) -> c_int {
     -1
 }
 
-/// Writes the profile into a file: 0, or -1 with the system's error.
+/// Writes the profile into a file: 0, or -1 with the system's error, or with `EBUSY` in a signal handler that interrupted
+/// the recording of a sample.
 ///
 /// # Safety
 /// `file` is a C string.

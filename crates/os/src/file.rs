@@ -8,6 +8,8 @@ use core::ffi::CStr;
 pub struct Refusal(pub i32);
 
 impl Refusal {
+    /// What is asked for is being changed at this moment.
+    pub const BUSY: Refusal = Refusal(libc::EBUSY);
     /// A path is too long.
     pub const TOO_LONG: Refusal = Refusal(libc::ENAMETOOLONG);
 
@@ -27,6 +29,7 @@ impl core::fmt::Display for Refusal {
             libc::EROFS => "the file system is read-only",
             libc::ENAMETOOLONG => "its path is too long",
             libc::ENOSPC | libc::EDQUOT => "no space left",
+            libc::EBUSY => "it is in use at this moment",
             libc::EFBIG => "the file would be larger than allowed",
             libc::EMFILE | libc::ENFILE => "too many open files",
             error => return write!(f, "system error {error}"),

@@ -1,8 +1,10 @@
 //! How frames were left before, by instruction.
 //!
 //! A table without a lock: the first word of an entry is the instruction mixed with the second, so that an entry
-//! of which two threads wrote one word each is found by neither.
+//! of which two threads wrote one word each is found by neither. The stamp of the instruction's library is mixed in, too: when
+//! the library is unloaded and another one comes to its place, what was found in the old one is not found any more.
 
+use crate::object::Object;
 use crate::{Step, tables};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,19 +18,20 @@ struct Entry {
 static KNOWN: [Entry; ENTRIES] =
     [const { Entry { mixed: AtomicU64::new(0), step: AtomicU64::new(0) } }; ENTRIES];
 
-/// How the frame at an instruction is left.
-pub fn step(pc: usize) -> Step {
+/// How the frame at an instruction of a library is left.
+pub fn step(pc: usize, object: &Object) -> Step {
+    let key = pc as u64 ^ object.stamp;
     let entry = &KNOWN[(pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52) % ENTRIES];
     let word = entry.step.load(Relaxed);
-    if entry.mixed.load(Relaxed) ^ word == pc as u64
+    if entry.mixed.load(Relaxed) ^ word == key
         && let Some(step) = unpacked(word)
     {
         return step;
     }
-    let step = tables::step(pc).unwrap_or(Step::Unknown);
+    let step = tables::step(pc, &object.code).unwrap_or(Step::Unknown);
     if let Some(word) = packed(step) {
         entry.step.store(word, Relaxed);
-        entry.mixed.store(pc as u64 ^ word, Relaxed);
+        entry.mixed.store(key ^ word, Relaxed);
     }
     step
 }

@@ -7,6 +7,7 @@
 //! | module | keeps |
 //! | --- | --- |
 //! | `tables` | how the frame at an instruction is left, from `.eh_frame` |
+//! | `object` | which library an instruction is of, and where its tables are |
 //! | `known` | what was found there before: a walk takes nanoseconds per frame then |
 //! | this one | the walk |
 //!
@@ -21,9 +22,11 @@
 #![no_std]
 
 mod known;
+mod object;
 mod tables;
 
 use allod_os::stack::{Probe, Regs};
+use object::Objects;
 
 /// How a frame is left: where its caller stands, as offsets from what the registers hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +51,14 @@ enum Step {
 /// Writes the addresses of a function and its callers, the innermost first: of each caller the instruction
 /// that it goes on with. Returns how many there are.
 pub fn walk(from: Regs, frames: &mut [usize]) -> usize {
-    let mut probe = Probe::new();
+    let (mut probe, mut objects) = (Probe::new(), Objects::new());
     let mut at = from;
     for (depth, place) in frames.iter_mut().enumerate() {
         *place = at.pc;
         // A call may be a function's last instruction; only the innermost function is not in a call.
         let within = if depth == 0 { at.pc } else { at.pc - 1 };
-        match caller(&at, within, depth == 0, &mut probe) {
+        let step = objects.of(within).map_or(Step::Unknown, |object| known::step(within, object));
+        match caller(&at, step, depth == 0, &mut probe) {
             Some(next) => at = next,
             None => return depth + 1,
         }
@@ -62,8 +66,8 @@ pub fn walk(from: Regs, frames: &mut [usize]) -> usize {
     frames.len()
 }
 
-fn caller(at: &Regs, within: usize, innermost: bool, probe: &mut Probe) -> Option<Regs> {
-    match known::step(within) {
+fn caller(at: &Regs, step: Step, innermost: bool, probe: &mut Probe) -> Option<Regs> {
+    match step {
         Step::Last => None,
         Step::Unknown => at.caller_by_frame_pointer(probe),
         Step::Saved { from_fp, frame, fp, ra } => {

@@ -1,7 +1,7 @@
 //! How the frame at an instruction is left, by the tables that compilers write for exceptions.
 
 use crate::Step;
-use allod_os::loader;
+use allod_os::loader::Code;
 use core::slice;
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, NativeEndian, Register, RegisterRule,
@@ -13,34 +13,35 @@ type Bytes = EndianSlice<'static, NativeEndian>;
 /// Room for the rules of a function, on the stack.
 struct Room;
 
-/// Registers whose rules are kept: a function saves a dozen at most.
-const RULES: usize = 32;
 /// States that a function's instructions remember inside one another.
 const DEPTH: usize = 3;
 
 impl UnwindContextStorage<usize> for Room {
-    type Rules = [(Register, RegisterRule<usize>); RULES];
+    type Rules = [(Register, RegisterRule<usize>); number::RULES];
     type Stack = [UnwindTableRow<usize, Self>; DEPTH];
 }
 
-/// The numbers that the tables give the registers.
+/// The numbers that the tables give the registers, and how many rules are kept: the room is on a program's stack, which may
+/// be short. A function preserves six registers; the system's frame of a signal, which has a rule for each, is found by
+/// its frame pointer.
 #[cfg(target_arch = "x86_64")]
 mod number {
+    pub const RULES: usize = 12;
     pub const FP: u16 = 6;
     pub const SP: u16 = 7;
     pub const RA: u16 = 16;
 }
-/// The numbers that the tables give the registers.
+/// The same: here a function preserves twelve registers, and eight for floating point.
 #[cfg(not(target_arch = "x86_64"))]
 mod number {
+    pub const RULES: usize = 24;
     pub const FP: u16 = 29;
     pub const SP: u16 = 31;
     pub const RA: u16 = 30;
 }
 
-/// How the frame at an instruction is left; `None` where no table says.
-pub fn step(pc: usize) -> Option<Step> {
-    let code = loader::code_at(pc).filter(|code| code.tables != 0)?;
+/// How the frame at an instruction of a library is left; `None` where its tables do not say.
+pub fn step(pc: usize, code: &Code) -> Option<Step> {
     // SAFETY: the linker has mapped the library up to its end, with its tables inside, and does not unload it
     // while the calling thread runs in it.
     let from = |start: usize| unsafe {

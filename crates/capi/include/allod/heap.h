@@ -150,7 +150,8 @@ int allod_guard(unsigned one_in) ALLOD_NOEXCEPT;
 int allod_profile_start(size_t every) ALLOD_NOEXCEPT;
 
 /* Writes the profile to a file in pprof's format: live blocks, and all blocks since the start. The profile
- * continues. Returns 0, or -1 with errno as open and write set it. Does not allocate. See docs/profiles.md. */
+ * continues. Returns 0, or -1 with errno as open and write set it, or EBUSY in a signal handler that interrupted
+ * the recording of a sample. Does not allocate. See docs/profiles.md. */
 ALLOD_ATTR(nonnull(1))
 int allod_profile_dump(const char *file) ALLOD_NOEXCEPT;
 

@@ -6,9 +6,10 @@
 
 use crate::rows::row_a_thread;
 use allod_frame_core::forks::Guarded;
-use core::fmt;
+use allod_heap::sampling::{self, Amount, Part};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU64, AtomicUsize};
+use core::{fmt, iter};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -101,6 +102,22 @@ thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(0) };
 }
 
+/// Heap profiles have what the tags allocated, too.
+static PART: Part = Part { layer: "frame", each: each_amount };
+
+fn each_amount(f: &mut dyn FnMut(Amount)) {
+    let mut totals = [(0, 0); MAX_TAGS];
+    TABLES.each(|table| {
+        for (total, row) in totals.iter_mut().zip(&table.0) {
+            total.0 += row.allocations.load(Relaxed);
+            total.1 += row.bytes.load(Relaxed);
+        }
+    });
+    for (name, total) in iter::once("").chain(names()).zip(totals) {
+        f(Amount { key: "tag", name, total, live: (0, 0) });
+    }
+}
+
 fn names() -> impl Iterator<Item = &'static str> {
     NAMES[1..].iter().map_while(OnceLock::get).copied()
 }
@@ -191,6 +208,7 @@ impl Tag {
         if row != 0 {
             return row;
         }
+        sampling::add_part(&PART);
         let row = ENTERED.with(|entered| enter_name(entered, self.name));
         self.row.store(row, Release);
         row

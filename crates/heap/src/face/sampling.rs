@@ -5,6 +5,7 @@
 //! docs/guarding.md. A **profile** estimates from samples which functions hold the memory: docs/profiles.md.
 
 pub use crate::base::trace::{Walk, walk_with};
+pub use crate::profile::parts::{Amount, Part, add as add_part};
 
 pub use allod_os::file::Refusal;
 
@@ -55,7 +56,8 @@ pub fn profile_start(every: u64) -> bool {
 }
 
 /// Writes the profile to a file, in pprof's format: what is live, and all that was allocated. The profile goes on.
-/// If the system reports an error, what was written until then stays.
+/// If the system reports an error, what was written until then stays. A signal handler that interrupted its thread while
+/// a sample was recorded gets `EBUSY`: try again later.
 pub fn profile_dump(file: &CStr) -> Result<(), Refusal> {
     dump::write(file)
 }

@@ -1,12 +1,15 @@
 //! Writing a profile down.
 
 use crate::base::chance::mixed;
+use crate::profile::fields::{put, text};
 use crate::profile::gzip::Gzip;
 use crate::profile::mappings::Mappings;
-use crate::profile::pprof::{Message, head};
+use crate::profile::parts;
+use crate::profile::pprof::Message;
 use crate::profile::room::Room;
 use crate::profile::samples;
 use crate::profile::sites::Site;
+use crate::purge::fork;
 use crate::sample::due;
 use allod_os::clock;
 use allod_os::file::{File, Refusal};
@@ -22,14 +25,19 @@ const SPACE: u64 = 7;
 /// What each sample has, with its unit.
 const VALUES: [(u64, u64); 4] = [(1, COUNT), (3, BYTES), (5, COUNT), (INUSE_SPACE, BYTES)];
 
-/// Writes the profile into a file. A refusal leaves what was written until then.
+/// Writes the profile into a file. A refusal leaves what was written until then. A signal handler that interrupted the
+/// recording of a sample is refused before the file is touched.
 pub fn write(path: &CStr) -> Result<(), Refusal> {
+    if samples::is_interrupted() {
+        return Err(Refusal::BUSY);
+    }
     let mut out = Gzip::new(File::create(path)?);
     let mappings = Mappings::now();
     for (name, unit) in VALUES {
         put(&mut out, 1, &Message::new().number(1, name).number(2, unit));
     }
-    write_names(&mut out, &mappings);
+    let strings = write_names(&mut out, &mappings);
+    parts::write(&mut out, strings, fork::is_interrupted());
     samples::each_site(|sites| {
         // SAFETY: zero bytes are numbers.
         let mut known = Known(unsafe { Room::zeroed(MOST_LOCATIONS) }.unwrap_or(Room::none()));
@@ -46,21 +54,12 @@ pub fn write(path: &CStr) -> Result<(), Refusal> {
     out.finish()
 }
 
-fn put(out: &mut Gzip, field: u32, message: &Message) {
-    out.write(head(field, message.bytes().len()).bytes());
-    out.write(message.bytes());
-}
-
-/// The table of strings, and the mappings, whose names are in it.
-fn write_names(out: &mut Gzip, mappings: &Mappings) {
-    let mut text = |bytes: &[u8]| {
-        out.write(head(6, bytes.len()).bytes());
-        out.write(bytes);
-    };
-    NAMES.iter().for_each(|name| text(name.as_bytes()));
+/// The table of strings, and the mappings, whose names are in it. Returns how many strings there are.
+fn write_names(out: &mut Gzip, mappings: &Mappings) -> u64 {
+    NAMES.iter().for_each(|name| text(out, &[name]));
     for mapping in mappings.all() {
-        text(mapping.path());
-        text(mapping.id());
+        text(out, &[mapping.path()]);
+        text(out, &[mapping.id()]);
     }
     for (i, mapping) in mappings.all().iter().enumerate() {
         let name = (NAMES.len() + 2 * i) as u64;
@@ -73,6 +72,7 @@ fn write_names(out: &mut Gzip, mappings: &Mappings) {
             .number(6, name + 1);
         put(out, 3, &message);
     }
+    (NAMES.len() + 2 * mappings.all().len()) as u64
 }
 
 fn write_site(out: &mut Gzip, site: &Site, mappings: &Mappings, known: &mut Known) {
@@ -118,5 +118,18 @@ impl Known {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handler_that_interrupted_a_recording_is_refused_and_no_file_is_touched() {
+        let path = c"/nowhere/that/could/be/written";
+        // As in such a handler, the calling thread has the profile's lock.
+        assert!(samples::each_site(|_| assert_eq!(write(path), Err(Refusal::BUSY))));
+        assert_eq!(write(path), Err(Refusal(libc::ENOENT)));
     }
 }

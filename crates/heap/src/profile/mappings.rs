@@ -58,13 +58,16 @@ impl Mappings {
     /// Adds a line of the system's: `start-end rwxp offset device inode path`. A file's first line, which may hold
     /// no code, maps its header.
     fn add(&mut self, line: &[u8], first: &mut Mapping, memory: Option<&File>) -> Option<()> {
-        let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
+        let mut fields = line.splitn(6, |&byte| byte == b' ');
         let (range, access, offset) = (fields.next()?, fields.next()?, fields.next()?);
-        let path = fields.nth(2)?;
+        // Behind device and inode, and behind spaces; what is in it are the path's own.
+        let path = fields.nth(2)?.trim_ascii_start();
+        let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
+        (!path.is_empty()).then_some(())?;
         let dash = range.iter().position(|&byte| byte == b'-')?;
         let offset = hexadecimal(offset)?;
         let (start, end) = (hexadecimal(&range[..dash])?, hexadecimal(&range[dash + 1..])?);
-        if offset == 0 && access[0] == b'r' && path[0] == b'/' {
+        if offset == 0 && access[0] == b'r' && path.starts_with(b"/") {
             *first = Mapping { start, end, offset, path: [0; PATH], id: [0; ID] };
             copy(path, &mut first.path);
         }

@@ -1,6 +1,6 @@
 //! Heap profiles: who asked for the memory that there is, and for what there was.
 //!
-//! May use: `base`, `map`, `heap`, `thread`, `purge`, `sample`.
+//! May use: `base`, `map`, `source`, `heap`, `thread`, `purge`, `sample`.
 //!
 //! ```text
 //!  a sample ─▶ its callers ─▶ site: blocks and bytes so far, and live ones
@@ -18,14 +18,17 @@
 //! | `room` | memory for both, apart from the heap |
 //! | `asked` | what the setting asks for |
 //! | `dump` | writing a profile down |
-//! | `pprof`, `gzip` | the format |
+//! | `parts` | what other layers count themselves |
+//! | `fields`, `pprof`, `gzip` | the format |
 //! | `mappings` | which files the program's code is from |
 
 pub mod asked;
 pub mod dump;
+mod fields;
 mod gzip;
 mod live;
 mod mappings;
+pub mod parts;
 mod pprof;
 mod room;
 pub mod samples;

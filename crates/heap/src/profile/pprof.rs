@@ -1,11 +1,11 @@
 //! pprof's format: one message of the protocol buffers, written field by field.
 //!
 //! ```text
-//!  Profile: 1 sample_type, 2 sample, 3 mapping, 4 location, 6 string_table, 9 time_nanos, 11 period_type, 12 period,
+//!  Profile: 1 sample_type, 2 sample, 3 mapping, 4 location, 5 function, 6 string_table, 9 time_nanos, 11 period_type, 12 period,
 //!           14 default_sample_type
-//!  ValueType: 1 type, 2 unit       Sample: 1 location_id, 2 value
+//!  ValueType: 1 type, 2 unit       Sample: 1 location_id, 2 value, 3 label       Label: 1 key, 2 string
 //!  Mapping: 1 id, 2 memory_start, 3 memory_limit, 4 file_offset, 5 filename, 6 build_id
-//!  Location: 1 id, 2 mapping_id, 3 address
+//!  Location: 1 id, 2 mapping_id, 3 address, 4 line       Line: 1 function_id       Function: 1 id, 2 name, 3 system_name
 //! ```
 //! Names are numbers in the table of strings, which may stand anywhere.
 
@@ -50,6 +50,15 @@ impl Message {
         for number in numbers {
             self = self.number(field, number);
         }
+        self
+    }
+
+    /// Adds a message inside of this one.
+    pub fn message(mut self, field: u32, inner: &Message) -> Message {
+        self.varint(u64::from(field) << 3 | 2);
+        self.varint(inner.len as u64);
+        self.bytes[self.len..self.len + inner.len].copy_from_slice(inner.bytes());
+        self.len += inner.len;
         self
     }
 

@@ -142,6 +142,11 @@ pub fn note_large(block: *mut u8, size: usize) {
     }
 }
 
+/// True in a signal handler that interrupted its thread while it recorded a sample: there is no profile to be seen.
+pub fn is_interrupted() -> bool {
+    PROFILE.lock.interrupted_here()
+}
+
 /// Shows all sites, while no sample is recorded. False in a signal handler that interrupted its thread here.
 pub fn each_site(f: impl FnOnce(&mut dyn Iterator<Item = &Site>)) -> bool {
     PROFILE.with(|inside| f(&mut inside.sites.each())).is_some()
