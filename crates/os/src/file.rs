@@ -10,6 +10,10 @@ pub struct Refusal(pub i32);
 impl Refusal {
     /// A path is too long.
     pub const TOO_LONG: Refusal = Refusal(libc::ENAMETOOLONG);
+    /// Memory is out.
+    pub const NO_MEMORY: Refusal = Refusal(libc::ENOMEM);
+    /// A signal handler asks for what the thread that it interrupted is changing.
+    pub const INTERRUPTED: Refusal = Refusal(libc::EDEADLK);
 
     fn last() -> Refusal {
         // SAFETY: errno's address is always valid in the calling thread.
@@ -28,6 +32,8 @@ impl core::fmt::Display for Refusal {
             libc::ENAMETOOLONG => "its path is too long",
             libc::ENOSPC | libc::EDQUOT => "no space left",
             libc::EFBIG => "the file would be larger than allowed",
+            libc::ENOMEM => "no memory left",
+            libc::EDEADLK => "a signal handler interrupted it",
             libc::EMFILE | libc::ENFILE => "too many open files",
             error => return write!(f, "system error {error}"),
         })

@@ -151,7 +151,8 @@ int allod_guard(unsigned one_in) ALLOD_NOEXCEPT;
 int allod_profile_start(size_t every) ALLOD_NOEXCEPT;
 
 /* Writes the profile into a file in pprof's format: what is live, and all that was allocated since the start. The
- * profile goes on. Returns 0, or -1 with errno as open and write set it. Does not allocate. See docs/profiles.md. */
+ * profile goes on. Returns 0, or -1 with errno as open and write set it, or ENOMEM. Does not allocate, and keeps no
+ * thread waiting while it writes: the file may be a pipe that this program reads. See docs/profiles.md. */
 ALLOD_ATTR(nonnull(1))
 int allod_profile_dump(const char *file) ALLOD_NOEXCEPT;
 
@@ -169,7 +170,7 @@ int allod_setting_get(const char *name, uint64_t *value) ALLOD_NOEXCEPT;
 /* Changes a setting for all threads; docs/settings.md lists those that can change, and says when each change takes
  * effect. Returns 0, or -1 with nothing changed and errno set: ENOENT when no setting has this name, EPERM when it
  * cannot change while the program runs, ERANGE when it does not take this value, ENOMEM when there is no memory for
- * what it asks for, ENOTSUP for samples in the hardened build. */
+ * what it asks for, ENOTSUP for guarded blocks in the hardened build. */
 ALLOD_ATTR(nonnull(1))
 int allod_setting_set(const char *name, uint64_t value) ALLOD_NOEXCEPT;
 

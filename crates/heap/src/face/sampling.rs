@@ -9,7 +9,8 @@ pub use crate::sample::trace::{Walk, walk_with};
 pub use allod_os::file::Refusal;
 
 use crate::guard::blocks;
-use crate::profile::{dump, samples};
+use crate::profile::dump;
+use crate::profile::samples::{self, By};
 use crate::sample::due;
 use core::ffi::CStr;
 
@@ -58,7 +59,7 @@ pub fn profile_start(every: u64) -> bool {
 /// Writes the profile to a file, in pprof's format: what is live, and all that was allocated. The profile goes on.
 /// If the system reports an error, what was written until then stays.
 pub fn profile_dump(file: &CStr) -> Result<(), Refusal> {
-    dump::write(file)
+    dump::write(file, By::Call)
 }
 
 /// Takes no more samples. The data so far stay, and frees of samples are still seen.

@@ -5,7 +5,7 @@ use crate::profile::gzip::Gzip;
 use crate::profile::mappings::Mappings;
 use crate::profile::pprof::{Message, head};
 use crate::profile::room::Room;
-use crate::profile::samples;
+use crate::profile::samples::{self, By};
 use crate::profile::sites::Site;
 use crate::sample::due;
 use allod_os::clock;
@@ -23,20 +23,19 @@ const SPACE: u64 = 7;
 const VALUES: [(u64, u64); 4] = [(1, COUNT), (3, BYTES), (5, COUNT), (INUSE_SPACE, BYTES)];
 
 /// Writes the profile into a file. A refusal leaves what was written until then.
-pub fn write(path: &CStr) -> Result<(), Refusal> {
+pub fn write(path: &CStr, by: By) -> Result<(), Refusal> {
+    let sites = samples::sites(by)?;
     let mut out = Gzip::new(File::create(path)?);
     let mappings = Mappings::now();
     for (name, unit) in VALUES {
         put(&mut out, 1, &Message::new().number(1, name).number(2, unit));
     }
     write_names(&mut out, &mappings);
-    samples::each_site(|sites| {
-        // SAFETY: zero bytes are numbers.
-        let mut known = Known(unsafe { Room::zeroed(MOST_LOCATIONS) }.unwrap_or(Room::none()));
-        for site in sites {
-            write_site(&mut out, site, &mappings, &mut known);
-        }
-    });
+    // SAFETY: zero bytes are numbers.
+    let mut known = Known(unsafe { Room::zeroed(MOST_LOCATIONS) }.unwrap_or(Room::none()));
+    for site in sites.iter() {
+        write_site(&mut out, site, &mappings, &mut known);
+    }
     put(&mut out, 11, &Message::new().number(1, SPACE).number(2, BYTES));
     let last = Message::new()
         .number(9, clock::wall_nanos())
