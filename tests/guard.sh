@@ -108,6 +108,7 @@ check "a guarded write after free never goes unseen" found_in_runs write-after-f
 for kind in own-faults sent ignored stack; do
     check "a program's own handler serves it: $kind" env ALLOD_GUARD=1/1 "$work/handlers" $kind
 done
+check "a forked child can put the handler in front, too" env ALLOD_GUARD=1/1 "$work/handlers" forks
 passes_on_in_the_end() {
     local status=0
     (ulimit -c 0 && ALLOD_GUARD=1/1 "$work/handlers" passes-on) >"$work/out" 2>&1 || status=$?

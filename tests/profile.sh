@@ -139,12 +139,13 @@ gcc -std=gnu11 -O1 -g -fno-builtin -pthread -Wall -Wextra -Werror -I "$prefix/in
 # dump_is_whole KIND: written within 30 seconds, whatever happens beside it, and the program's file is named in it.
 dump_is_whole() {
     timeout -k 2 30 "$work/dumps" "$1" "$work/dump.pb.gz" || return
-    gzip -dc "$work/dump.pb.gz" | grep -q "$work/dumps"
+    gzip -dc "$work/dump.pb.gz" >"$work/dump.pb" && grep -q "$work/dumps" "$work/dump.pb"
 }
 check "mapped files that have shrunk do not disturb a dump" dump_is_whole shrunk
 check "nor do files that are mapped and unmapped meanwhile" dump_is_whole unmapped
 check "nor forks in handlers that interrupt it, and in other threads" dump_is_whole interrupted
 check "a dump names its files when the first thread has ended" dump_is_whole ended
+check "a dump into a pipe that the program reads itself ends" dump_is_whole piped
 ends_on_a_small_stack() {
     rm -f "$work/dump.pb.gz"
     ALLOD_STATS=1 ALLOD_PROFILE="$work/dump.pb.gz" dump_is_whole small-stack 2>"$work/err" || return
@@ -168,6 +169,65 @@ fits_on_a_small_stack() {
 check "a profiled malloc takes at most 4 KiB of a thread's stack" fits_on_a_small_stack ALLOD_PROFILE=/dev/null,every=1B
 check "a guarded malloc takes at most 4 KiB of a thread's stack" fits_on_a_small_stack ALLOD_GUARD=1/1
 
+# Profiles at a signal. Python starts with ARGUMENTS... to ALLOD_PROFILE, and tells when it is ready.
+have python3 python3
+begin() {
+    rm -f "$work"/at.* "$work/said"
+    ALLOD_PROFILE="$work/at.pb.gz,every=4KiB,signal=SIGUSR2" LD_PRELOAD=$so python3 -u -c "$1" >"$work/said" &
+    program=$!
+    says ready
+}
+says() { soon grep -q "^$1" "$work/said"; }
+# soon COMMAND...: true within ten seconds.
+soon() {
+    for _ in $(seq 100); do
+        "$@" 2>>"$work/soon" && return
+        sleep 0.1
+    done
+    return 1
+}
+signals_write_numbered_profiles() {
+    begin 'import time; kept = [bytes(100) for _ in range(10**5)]; print("ready"); time.sleep(60)' || return
+    for i in 1 2 3; do
+        kill -USR2 "$program" && soon gzip -tq "$work/at.pb.gz.$i" || return
+    done
+    [ ! -e "$work/at.pb.gz.4" ] && kill -0 "$program" && kill "$program"
+}
+check "each SIGUSR2 writes a profile with a number, and the program goes on" signals_write_numbered_profiles
+signals_while_it_allocates() {
+    begin 'import sys
+print("ready")
+for i in range(10): s = sum(len(bytes(j % 5000)) for j in range(50000))
+print("sum", s)' || return
+    local sent=0
+    while kill -USR2 "$program" 2>/dev/null; do
+        sent=$((sent + 1))
+        sleep 0.02
+    done
+    wait "$program" || return
+    grep -qx 'sum 124975000' "$work/said" || return
+    set -- "$work"/at.pb.gz.*
+    echo "$sent signals, $# profiles"
+    [ $# -ge 3 ] && gzip -t "$@" "$work/at.pb.gz"
+}
+check "signals that interrupt allocations do no harm, and all profiles are whole" signals_while_it_allocates
+own_handler_stays() {
+    begin 'import signal, time
+signal.signal(signal.SIGUSR2, lambda *_: print("handled"))
+print("ready"); time.sleep(60)' || return
+    kill -USR2 "$program" && says handled && kill "$program" && [ ! -e "$work/at.pb.gz.1" ]
+}
+check "a program that handles SIGUSR2 itself keeps its handler" own_handler_stays
+forked_child_writes_none() {
+    begin 'import os, signal, time
+child = os.fork()
+if child == 0: time.sleep(60)
+print("ready"); os.kill(child, signal.SIGUSR2); time.sleep(0.5); os.kill(child, signal.SIGTERM)
+print("child", os.wait()[1])' || return
+    says 'child 15' && wait "$program" && [ -e "$work/at.pb.gz" ] && [ ! -e "$work/at.pb.gz.1" ]
+}
+check "a signal to a forked child writes nothing over its parent's profiles" forked_child_writes_none
+
 is_gzip() { gzip -t "$work/heap.pb.gz"; }
 check "the file is gzip" is_gzip
 
@@ -180,6 +240,9 @@ is_named() {
 check "a folder that is not there is named" is_named 'cannot write .*no such folder' "$work/no/heap.pb.gz"
 check "a folder in a file's place is named" is_named 'cannot write .*it is a folder' "$work"
 check "a full disk is named" is_named 'cannot write .*no space left' /dev/full
+for signal in '' SIGKILL USR2 12; do
+    check "signal=$signal is named" is_named 'ignored; it takes FILE' "$work/heap.pb.gz,signal=$signal"
+done
 for every in 0 often -1 1KB ''; do
     check "every=$every is named" is_named 'ignored; it takes FILE' "$work/heap.pb.gz,every=$every"
 done

@@ -1,12 +1,14 @@
 /* A program with handlers of SIGSEGV of its own, while blocks are guarded. What is its own must reach it, and what is
  * Allod's must be reported first. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static sigjmp_buf out;
@@ -57,6 +59,34 @@ static char *block(void) {
     return fresh;
 }
 
+static void *allocates(void *nothing) {
+    for (;;) free(block());
+    return nothing;
+}
+
+/* In a child with a handler of its own, Allod's is put in front with the next guarded block, whatever other threads were
+ * doing when the process forked. */
+static int children_without(void) {
+    int without = 0;
+    pthread_t thread;
+    for (int i = 0; i < 3; i++) pthread_create(&thread, NULL, allocates, NULL);
+    for (int i = 0; i < 400; i++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            install(leave);
+            free(block());
+            struct sigaction now;
+            sigaction(SIGSEGV, NULL, &now);
+            _exit(now.sa_sigaction == leave);
+        }
+        waitpid(child, &status, 0);
+        without += status != 0;
+    }
+    printf("%d of 400\n", without);
+    return without != 0;
+}
+
 int main(int count, char **words) {
     const char *kind = count > 1 ? words[1] : "";
     char *hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -76,6 +106,7 @@ int main(int count, char **words) {
         printf("%d of 2000\n", (int)caught);
         return caught == 2000 ? 0 : 1;
     }
+    if (strcmp(kind, "forks") == 0) return children_without();
     if (strcmp(kind, "sent") == 0) {
         install(leave);
         free(block());

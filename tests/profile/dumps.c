@@ -1,11 +1,13 @@
 /* Profiles that are written under unusual circumstances, each into the file that is named second. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,6 +97,45 @@ static void ends_on_a_small_stack(void) {
     raise(SIGUSR1);
 }
 
+/* A place of its own for each path: more of them than a pipe holds. */
+__attribute__((noinline)) static int takes_by(unsigned path, int depth) {
+    if (depth == 0) return malloc(64) != NULL;
+    int left = path & 1 ? takes_by(path >> 1, depth - 1) : 0;
+    __asm__ volatile("" : "+r"(left));
+    int right = path & 1 ? 0 : takes_by(path >> 1, depth - 1);
+    return left + right;
+}
+
+/* Reads the pipe, and allocates blocks all of which are samples. */
+static void *reads_and_allocates(void *name) {
+    int in = open(name, O_RDONLY), out = open(profile, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    char *part;
+    ssize_t length;
+    do {
+        part = malloc(4096);
+        length = read(in, part, 4096);
+        if (length > 0 && write(out, part, (size_t)length) != length) _exit(3);
+        free(part);
+    } while (length > 0);
+    return NULL;
+}
+
+/* Dumps into a pipe that another thread reads. */
+static int piped(void) {
+    char name[4096];
+    pthread_t reader;
+    snprintf(name, sizeof name, "%s.pipe", profile);
+    if (mkfifo(name, 0600) != 0 || allod_profile_start(1) != 0) _exit(3);
+    for (unsigned path = 0; path < 1 << 11; path++)
+        if (!takes_by(path, 11)) _exit(3);
+    pthread_create(&reader, NULL, reads_and_allocates, name);
+    int written = allod_profile_dump(name);
+    pthread_join(reader, NULL);
+    unlink(name);
+    struct stat file;
+    return written == 0 && stat(profile, &file) == 0 && file.st_size > 65536 ? 0 : 4;
+}
+
 static void *writes_last(void *first) {
     pthread_join(*(pthread_t *)first, NULL);
     exit(allod_profile_dump(profile) == 0 ? 0 : 4);
@@ -107,6 +148,7 @@ int main(int count, char **words) {
     takes();
     pthread_t thread;
     if (strcmp(how, "small-stack") == 0) ends_on_a_small_stack();
+    if (strcmp(how, "piped") == 0) return piped();
     if (strcmp(how, "shrunk") == 0) shrunk();
     if (strcmp(how, "unmapped") == 0) {
         pthread_create(&thread, NULL, maps_and_unmaps, NULL);

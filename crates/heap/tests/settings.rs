@@ -55,8 +55,8 @@ assert_eq!(settings::set(\"hugepages\", 9), Err(Error::OutOfRange(\"0, 1 or 2\")
 
 The C functions return 0, or -1 with `errno` set: `ENOENT` for a name that no setting has, `EPERM` for a setting that
 cannot change while the program runs, `ERANGE` for a value that it does not take, `EINVAL` when a text is read as a
-number, `ENOMEM` when there is no memory for guarded blocks or a profile, `ENOTSUP` where the hardened build takes no
-samples. Any thread may call them at any time, but not a signal handler.
+number, `ENOMEM` when there is no memory for guarded blocks or a profile, `ENOTSUP` for guarded blocks in the hardened
+build. Any thread may call them at any time, but not a signal handler.
 
 | name | a change takes effect |
 | --- | --- |

@@ -8,10 +8,12 @@ use core::ffi::CStr;
 pub struct Refusal(pub i32);
 
 impl Refusal {
-    /// What is asked for is being changed at this moment.
-    pub const BUSY: Refusal = Refusal(libc::EBUSY);
     /// A path is too long.
     pub const TOO_LONG: Refusal = Refusal(libc::ENAMETOOLONG);
+    /// Memory is out.
+    pub const NO_MEMORY: Refusal = Refusal(libc::ENOMEM);
+    /// A signal handler asks for what the thread that it interrupted is changing.
+    pub const BUSY: Refusal = Refusal(libc::EBUSY);
 
     fn last() -> Refusal {
         // SAFETY: errno's address is always valid in the calling thread.
@@ -31,6 +33,7 @@ impl core::fmt::Display for Refusal {
             libc::ENOSPC | libc::EDQUOT => "no space left",
             libc::EBUSY => "it is in use at this moment",
             libc::EFBIG => "the file would be larger than allowed",
+            libc::ENOMEM => "no memory left",
             libc::EMFILE | libc::ENFILE => "too many open files",
             error => return write!(f, "system error {error}"),
         })

@@ -15,6 +15,7 @@
 //! | [`clock`] | a cheap millisecond clock |
 //! | [`io`] | text to standard error without the C library's buffers |
 //! | [`random`] | the system's random source |
+//! | [`signal`] | handlers of signals |
 //! | [`stack`] | a thread's position on its stack, and reading the stack |
 //! | [`file`](mod@file) | files, read and written without a buffer |
 //! | [`shared`] | a file that two processes map |
@@ -32,6 +33,7 @@ pub mod loader;
 pub mod lock;
 pub mod random;
 pub mod shared;
+pub mod signal;
 pub mod stack;
 mod sync;
 pub mod thread;

@@ -150,8 +150,9 @@ int allod_guard(unsigned one_in) ALLOD_NOEXCEPT;
 int allod_profile_start(size_t every) ALLOD_NOEXCEPT;
 
 /* Writes the profile to a file in pprof's format: live blocks, and all blocks since the start. The profile
- * continues. Returns 0, or -1 with errno as open and write set it, or EBUSY in a signal handler that interrupted
- * the recording of a sample. Does not allocate. See docs/profiles.md. */
+ * continues. Returns 0, or -1 with errno as open and write set it, or ENOMEM, or EBUSY in a signal handler that
+ * interrupted the recording of a sample. Does not allocate, and keeps no thread waiting while it writes: the file may
+ * be a pipe that this program reads. See docs/profiles.md. */
 ALLOD_ATTR(nonnull(1))
 int allod_profile_dump(const char *file) ALLOD_NOEXCEPT;
 
@@ -169,7 +170,7 @@ int allod_setting_get(const char *name, uint64_t *value) ALLOD_NOEXCEPT;
 /* Changes a setting for all threads; docs/settings.md lists those that can change, and says when each change takes
  * effect. Returns 0, or -1 with nothing changed and errno set: ENOENT when no setting has this name, EPERM when it
  * cannot change while the program runs, ERANGE when it does not take this value, ENOMEM when there is no memory for
- * what it asks for, ENOTSUP for samples in the hardened build. */
+ * what it asks for, ENOTSUP for guarded blocks in the hardened build. */
 ALLOD_ATTR(nonnull(1))
 int allod_setting_set(const char *name, uint64_t value) ALLOD_NOEXCEPT;
 

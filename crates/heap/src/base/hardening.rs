@@ -15,7 +15,7 @@ mod numbers {
 #[cfg(feature = "hardened")]
 mod numbers {
     /// Doublings of 128 bytes up to the largest size class, 128 KiB: whatever is larger gets a span of its own,
-    /// which has guard pages around it and is unmapped when it is freed.
+    /// which has guard pages around it and is emptied and closed when it is freed.
     pub const DOUBLINGS: usize = 10;
     /// Bytes at the end of each slab that are no block's: a guard page.
     pub const GUARD: usize = 4096;

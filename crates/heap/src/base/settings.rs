@@ -203,9 +203,9 @@ pub static STACKS: Setting = Setting::new(
 /// Where a heap profile is written, and how often a sample is taken.
 pub static PROFILE: Setting = Setting::words(
     "ALLOD_PROFILE",
-    "FILE or FILE,every=512KiB",
+    "FILE[,every=512KiB][,signal=SIGUSR2]",
     "write a heap profile in pprof's format at exit, with one sample per this many bytes on average; %p in the \
-     file name stands for the process number",
+     file name stands for the process number; at the signal, write one into FILE.1, FILE.2 and so on",
 );
 /// The one process that is profiled.
 pub static PROFILE_PROCESS: Setting = Setting::new(

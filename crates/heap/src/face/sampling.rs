@@ -10,7 +10,8 @@ pub use crate::profile::parts::{Amount, Part, add as add_part};
 pub use allod_os::file::Refusal;
 
 use crate::guard::blocks;
-use crate::profile::{dump, samples};
+use crate::profile::dump;
+use crate::profile::samples::{self, By};
 use crate::sample::due;
 use core::ffi::CStr;
 
@@ -59,7 +60,7 @@ pub fn profile_start(every: u64) -> bool {
 /// If the system reports an error, what was written until then stays. A signal handler that interrupted its thread while
 /// a sample was recorded gets `EBUSY`: try again later.
 pub fn profile_dump(file: &CStr) -> Result<(), Refusal> {
-    dump::write(file)
+    dump::write(file, By::Call)
 }
 
 /// Takes no more samples. The data so far stay, and frees of samples are still seen.

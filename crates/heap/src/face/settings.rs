@@ -15,7 +15,7 @@
 
 pub use crate::base::settings::{Setting, TABLE};
 
-use crate::base::hardening::GUARDS;
+use crate::base::hardening::EXACT;
 use crate::base::settings::{GUARD, PROFILE_EVERY};
 use crate::guard::blocks;
 use crate::profile::samples;
@@ -50,7 +50,7 @@ impl fmt::Display for Error {
             Error::Fixed => f.write_str("the setting cannot change while the program runs"),
             Error::OutOfRange(takes) => write!(f, "the setting takes {takes}"),
             Error::OutOfMemory => f.write_str("there is no memory for what the setting asks for"),
-            Error::NotInThisBuild => f.write_str("the hardened build takes no samples"),
+            Error::NotInThisBuild => f.write_str("the hardened build guards no blocks"),
         }
     }
 }
@@ -90,11 +90,9 @@ pub fn set(name: &str, value: u64) -> Result<(), Error> {
     let fits = u32::try_from(value).ok().filter(|&value| value <= setting.max);
     let value = fits.ok_or(Error::OutOfRange(setting.values))?;
     if ptr::eq(setting, &GUARD) {
-        return match blocks::set_rate(value) {
-            true => Ok(()),
-            false if GUARDS => Err(Error::OutOfMemory),
-            false => Err(Error::NotInThisBuild),
-        };
+        // The hardened build, where sizes are exact, checks all blocks and guards none.
+        let why = if EXACT { Error::NotInThisBuild } else { Error::OutOfMemory };
+        return blocks::set_rate(value).then_some(()).ok_or(why);
     }
     if ptr::eq(setting, &PROFILE_EVERY) {
         return samples::set_rate(value.into()).then_some(()).ok_or(Error::OutOfMemory);

@@ -41,6 +41,11 @@ static CHAIN: Chain = Chain {
     spent: [const { AtomicBool::new(false) }; PLACES],
 };
 
+/// The lock, which a fork takes: a child whose lock nobody releases would put no handler in front any more.
+pub fn lock() -> &'static Lock {
+    &CHAIN.lock
+}
+
 /// Puts one of the handlers in front of whatever else there is. A few hundred nanoseconds where it is.
 pub fn put_first(handlers: [Handler; PLACES]) {
     vm::keeping_errno(|| {

@@ -2,6 +2,7 @@
 
 use crate::base::layout::{UNIT, Unit};
 use crate::base::trace::Trace;
+use crate::guard::chain;
 use crate::map::record::{Kind, Large, Span};
 use crate::map::span_map::MAP;
 use crate::purge::fork;
@@ -67,14 +68,22 @@ pub static ALL: Slots = Slots {
     known: AtomicPtr::new(ptr::null_mut()),
 };
 
+/// The locks of guarded blocks. Nobody holds both.
+fn locks() -> [&'static Lock; 2] {
+    [chain::lock(), &ALL.lock]
+}
+
 static AROUND_FORK: AroundFork = AroundFork {
-    before: || ALL.lock.hold_for_fork(!fork::is_interrupted()),
-    in_parent: || ALL.lock.release_after_fork(),
+    before: || {
+        let patient = !fork::is_interrupted();
+        locks().iter().for_each(|lock| lock.hold_for_fork(patient));
+    },
+    in_parent: || locks().iter().for_each(|lock| lock.release_after_fork()),
     in_child: || {
-        ALL.lock.reset_in_child();
+        locks().iter().for_each(|lock| lock.reset_in_child());
         due::forked();
     },
-    is_interrupted: || ALL.lock.interrupted_here(),
+    is_interrupted: || locks().iter().any(|lock| lock.interrupted_here()),
 };
 
 impl Slots {

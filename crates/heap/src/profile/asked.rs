@@ -1,13 +1,21 @@
-//! What the setting `ALLOD_PROFILE` asks for: a file, and how often a sample is taken.
+//! What the setting `ALLOD_PROFILE` asks for: a file, how often a sample is taken, and the signal at which a profile is
+//! written besides the one at the end.
+//!
+//! The handler of that signal writes the profile itself, on a stack of the heap's own: that takes no memory from the heap and no
+//! lock but the profile's. When it cannot have that, because it interrupted its holder, the profile is written as soon
+//! as the lock is released.
 
 use crate::base::settings;
-use crate::profile::{dump, samples};
+use crate::base::spare_stack::SPARE_STACK;
+use crate::profile::dump;
+use crate::profile::samples::{self, By, Late};
 use crate::purge::policy;
 use allod_os::file::Refusal;
-use allod_os::io;
+use allod_os::{io, signal, vm};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use libc::c_int;
 
 /// Bytes between two samples where nothing else is asked for.
 pub const EVERY: u64 = 512 * 1024;
@@ -32,6 +40,7 @@ impl Write for Path {
 struct Asked {
     path: &'static str,
     every: u64,
+    signal: Option<c_int>,
 }
 
 /// The process that began a profile because the setting asked for it, until one is written; else 0.
@@ -47,12 +56,20 @@ pub fn start() {
     let Some(asked) = parse(text) else {
         let _ = writeln!(
             out,
-            "allod: ALLOD_PROFILE={text} ignored; it takes FILE, or FILE,every=SIZE with a size such as 512KiB"
+            "allod: ALLOD_PROFILE={text} ignored; it takes FILE, and after it ,every=SIZE with a size such as 512KiB, and ,signal=SIGUSR2"
         );
         return;
     };
     if samples::start(asked.every) {
         BEGUN_BY.store(io::pid(), Relaxed);
+        if let Some(signal) = asked.signal
+            && !signal::handle(signal, at_signal)
+        {
+            let _ = writeln!(
+                out,
+                "allod: ALLOD_PROFILE: none is written at the signal, which has a handler already"
+            );
+        }
     } else {
         let _ = writeln!(out, "allod: ALLOD_PROFILE: no profile is taken: no memory for it");
     }
@@ -70,31 +87,78 @@ pub fn at_end() {
         return;
     }
     let begun_by = BEGUN_BY.swap(0, Relaxed);
-    let Some(asked) = parse(settings::profile()) else { return };
-    let has_own_file = asked.path.contains("%p") && settings::PROFILE_PROCESS.get() == 0;
-    if begun_by != io::pid() && !has_own_file {
+    let _ = write_by(begun_by, None, By::Call);
+}
+
+/// Profiles that were written at a signal.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+static LATE: Late = Late(|| write_numbered(By::Call));
+
+extern "C" fn at_signal(_: c_int) {
+    vm::keeping_errno(|| write_numbered(By::Handler));
+}
+
+/// Writes the next of the profiles that signals ask for. On a stack of our own: the thread's may be small.
+fn write_numbered(by: By) {
+    if !policy::is_ours() || !is_begun() {
         return;
     }
+    let mut done = Err(Refusal::BUSY);
+    if let Some(spare) = SPARE_STACK.take() {
+        spare.call(|| {
+            let number = NUMBER.load(Relaxed) + 1;
+            done = write_by(BEGUN_BY.load(Relaxed), Some(number), by);
+            if done != Err(Refusal::BUSY) {
+                NUMBER.store(number, Relaxed);
+            }
+        });
+    }
+    if done == Err(Refusal::BUSY) {
+        samples::do_later(&LATE);
+    }
+}
+
+/// Writes the profile that a process began into the file that is asked for, or one with a number. Where that fails, it
+/// is said, unless it is tried again.
+fn write_by(begun_by: u32, number: Option<u32>, by: By) -> Result<(), Refusal> {
+    let Some(asked) = parse(settings::profile()) else { return Ok(()) };
+    let has_own_file = asked.path.contains("%p") && settings::PROFILE_PROCESS.get() == 0;
+    if begun_by != io::pid() && !has_own_file {
+        return Ok(());
+    }
     let mut path = Path { used: 0, bytes: [0; 1024] };
-    let fits = match asked.path.split_once("%p") {
+    let name = match asked.path.split_once("%p") {
         Some((before, after)) => write!(path, "{before}{}{after}", io::pid()),
         None => path.write_str(asked.path),
     };
+    let fits = name.and_then(|()| number.map_or(Ok(()), |number| write!(path, ".{number}")));
     let path = CStr::from_bytes_until_nul(&path.bytes).unwrap_or(c"");
-    let written = fits.map_err(|_| Refusal::TOO_LONG).and_then(|()| dump::write(path));
-    if let Err(refusal) = written {
+    let written = fits.map_err(|_| Refusal::TOO_LONG).and_then(|()| dump::write(path, by));
+    if let Err(refusal) = written
+        && (number.is_none() || refusal != Refusal::BUSY)
+    {
         let name = path.to_str().unwrap_or("?");
         let _ =
             writeln!(io::Fd::stderr(), "allod: cannot write the heap profile {name}: {refusal}");
     }
+    written
 }
 
+/// Whatever begins like none of the words after the last commas is the file's name.
 fn parse(text: &'static str) -> Option<Asked> {
-    let (path, every) = match text.rsplit_once(",every=") {
-        Some((path, size)) => (path, bytes(size)?),
-        None => (text, EVERY),
-    };
-    (!path.is_empty()).then_some(Asked { path, every })
+    let mut asked = Asked { path: text, every: EVERY, signal: None };
+    while let Some((path, word)) = asked.path.rsplit_once(',') {
+        if let Some(size) = word.strip_prefix("every=") {
+            asked.every = bytes(size)?;
+        } else if let Some(name) = word.strip_prefix("signal=") {
+            asked.signal = Some(signal::named(name)?);
+        } else {
+            break;
+        }
+        asked.path = path;
+    }
+    (!asked.path.is_empty()).then_some(asked)
 }
 
 /// A size such as 1000, 512KiB or 2MiB; `None` for 0, and for what is none.
@@ -117,10 +181,16 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_understood() {
-        let asked = |text| parse(text).map(|asked| (asked.path, asked.every));
-        assert_eq!(asked("a.pb.gz"), Some(("a.pb.gz", 512 << 10)));
-        assert_eq!(asked("a,b.gz,every=2MiB"), Some(("a,b.gz", 2 << 20)));
-        assert_eq!(asked("x,every=1"), Some(("x", 1)));
+        let asked = |text| parse(text).map(|asked| (asked.path, asked.every, asked.signal));
+        assert_eq!(asked("a.pb.gz"), Some(("a.pb.gz", 512 << 10, None)));
+        assert_eq!(asked("a,b.gz,every=2MiB"), Some(("a,b.gz", 2 << 20, None)));
+        assert_eq!(asked("x,every=1"), Some(("x", 1, None)));
+        assert_eq!(asked("x,signal=SIGUSR2"), Some(("x", 512 << 10, Some(libc::SIGUSR2))));
+        assert_eq!(asked("x,signal=SIGUSR1,every=1"), Some(("x", 1, Some(libc::SIGUSR1))));
+        assert_eq!(asked("x,every=1,signal=SIGUSR2"), Some(("x", 1, Some(libc::SIGUSR2))));
+        for wrong in ["x,signal=", "x,signal=SIGKILL", "x,signal=12", ",signal=SIGUSR2"] {
+            assert_eq!(asked(wrong), None, "{wrong}");
+        }
         for wrong in
             ["", ",every=1", "x,every=0", "x,every=often", "x,every=1KB", "x,every=-1", "x,every="]
         {

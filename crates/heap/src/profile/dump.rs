@@ -7,7 +7,7 @@ use crate::profile::mappings::Mappings;
 use crate::profile::parts;
 use crate::profile::pprof::Message;
 use crate::profile::room::Room;
-use crate::profile::samples;
+use crate::profile::samples::{self, By};
 use crate::profile::sites::Site;
 use crate::purge::fork;
 use crate::sample::due;
@@ -25,12 +25,9 @@ const SPACE: u64 = 7;
 /// What each sample has, with its unit.
 const VALUES: [(u64, u64); 4] = [(1, COUNT), (3, BYTES), (5, COUNT), (INUSE_SPACE, BYTES)];
 
-/// Writes the profile into a file. A refusal leaves what was written until then. A signal handler that interrupted the
-/// recording of a sample is refused before the file is touched.
-pub fn write(path: &CStr) -> Result<(), Refusal> {
-    if samples::is_interrupted() {
-        return Err(Refusal::BUSY);
-    }
+/// Writes the profile into a file. A refusal leaves what was written until then.
+pub fn write(path: &CStr, by: By) -> Result<(), Refusal> {
+    let sites = samples::sites(by)?;
     let mut out = Gzip::new(File::create(path)?);
     let mappings = Mappings::now();
     for (name, unit) in VALUES {
@@ -38,13 +35,11 @@ pub fn write(path: &CStr) -> Result<(), Refusal> {
     }
     let strings = write_names(&mut out, &mappings);
     parts::write(&mut out, strings, fork::is_interrupted());
-    samples::each_site(|sites| {
-        // SAFETY: zero bytes are numbers.
-        let mut known = Known(unsafe { Room::zeroed(MOST_LOCATIONS) }.unwrap_or(Room::none()));
-        for site in sites {
-            write_site(&mut out, site, &mappings, &mut known);
-        }
-    });
+    // SAFETY: zero bytes are numbers.
+    let mut known = Known(unsafe { Room::zeroed(MOST_LOCATIONS) }.unwrap_or(Room::none()));
+    for site in sites.iter() {
+        write_site(&mut out, site, &mappings, &mut known);
+    }
     put(&mut out, 11, &Message::new().number(1, SPACE).number(2, BYTES));
     let last = Message::new()
         .number(9, clock::wall_nanos())
@@ -129,7 +124,7 @@ mod tests {
     fn a_handler_that_interrupted_a_recording_is_refused_and_no_file_is_touched() {
         let path = c"/nowhere/that/could/be/written";
         // As in such a handler, the calling thread has the profile's lock.
-        assert!(samples::each_site(|_| assert_eq!(write(path), Err(Refusal::BUSY))));
-        assert_eq!(write(path), Err(Refusal(libc::ENOENT)));
+        samples::locked(|| assert_eq!(write(path, By::Call), Err(Refusal::BUSY)));
+        assert_eq!(write(path, By::Call), Err(Refusal(libc::ENOENT)));
     }
 }

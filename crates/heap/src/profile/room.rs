@@ -22,6 +22,9 @@ impl<T> Room<T> {
     /// # Safety
     /// Zero bytes are a value of the type, which needs no more than a page's alignment and no drop.
     pub unsafe fn zeroed(len: usize) -> Option<Room<T>> {
+        if len == 0 {
+            return Some(Room::none());
+        }
         let start = vm::map_block(bytes::<T>(len))? as *mut T;
         Some(Room { start: NonNull::new(start)?, len })
     }

@@ -4,12 +4,15 @@ use crate::base::chance::chance;
 use crate::base::trace::Trace;
 use crate::heap::heap::Heap;
 use crate::profile::live::{Live, Sample};
+use crate::profile::room::Room;
 use crate::profile::sites::{Site, Sites};
 use crate::purge::fork;
 use crate::purge::layers::{self, AroundFork};
 use crate::sample::due;
 use crate::thread::shared;
-use allod_os::lock::Lock;
+use allod_os::file::Refusal;
+use allod_os::lock::{Held, Lock};
+use allod_os::thread;
 use core::cell::UnsafeCell;
 use core::ptr;
 use core::sync::atomic::{
@@ -43,9 +46,13 @@ static HEAP: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
 
 static AROUND_FORK: AroundFork = AroundFork {
     before: || PROFILE.lock.hold_for_fork(!fork::is_interrupted()),
-    in_parent: || PROFILE.lock.release_after_fork(),
+    in_parent: || {
+        PROFILE.lock.release_after_fork();
+        late();
+    },
     in_child: || {
         PROFILE.lock.reset_in_child();
+        LATE.store(ptr::null_mut(), Relaxed);
         due::forked();
     },
     is_interrupted: || PROFILE.lock.interrupted_here(),
@@ -54,9 +61,48 @@ static AROUND_FORK: AroundFork = AroundFork {
 impl Profile {
     /// Does something with what the lock guards; `None` in a signal handler that interrupted its thread there.
     fn with<R>(&self, f: impl FnOnce(&mut Inside) -> R) -> Option<R> {
-        let _held = self.lock.enter()?;
+        let result = self.with_held(self.lock.enter()?, f);
+        late();
+        Some(result)
+    }
+
+    /// The same in a signal handler, which waits for other threads for a tenth of a second at most: one that holds the
+    /// lock for a fork may wait for this one.
+    fn with_soon<R>(&self, f: impl FnOnce(&mut Inside) -> R) -> Option<R> {
+        let try_enter = |_| {
+            let held = self.lock.try_enter();
+            if held.is_none() {
+                thread::pause(1);
+            }
+            held
+        };
+        let held = (0..100).take_while(|_| !self.lock.interrupted_here()).find_map(try_enter)?;
+        Some(self.with_held(held, f))
+    }
+
+    fn with_held<R>(&self, _held: Held<'_>, f: impl FnOnce(&mut Inside) -> R) -> R {
         // SAFETY: the lock is held.
-        Some(f(unsafe { &mut *self.inside.get() }))
+        f(unsafe { &mut *self.inside.get() })
+    }
+}
+
+/// What a signal handler could not do, because the lock was held.
+pub struct Late(pub fn());
+
+static LATE: AtomicPtr<Late> = AtomicPtr::new(ptr::null_mut());
+
+/// Has something done when the lock has next been released, without it.
+pub fn do_later(what: &'static Late) {
+    LATE.store(ptr::from_ref(what).cast_mut(), Relaxed);
+}
+
+/// Does it.
+#[inline]
+fn late() {
+    if !LATE.load(Relaxed).is_null() {
+        // SAFETY: null, or a static value.
+        let what = unsafe { LATE.swap(ptr::null_mut(), Acquire).as_ref() };
+        what.inspect(|what| (what.0)());
     }
 }
 
@@ -142,12 +188,28 @@ pub fn note_large(block: *mut u8, size: usize) {
     }
 }
 
-/// True in a signal handler that interrupted its thread while it recorded a sample: there is no profile to be seen.
-pub fn is_interrupted() -> bool {
-    PROFILE.lock.interrupted_here()
+/// Runs `f` with the profile's lock held.
+#[cfg(test)]
+pub fn locked(f: impl FnOnce()) {
+    assert!(PROFILE.with(|_| f()).is_some());
 }
 
-/// Shows all sites, while no sample is recorded. False in a signal handler that interrupted its thread here.
-pub fn each_site(f: impl FnOnce(&mut dyn Iterator<Item = &Site>)) -> bool {
-    PROFILE.with(|inside| f(&mut inside.sites.each())).is_some()
+/// Who copies the sites.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// A call of the program's.
+    Call,
+    /// A signal handler, which must not wait for long.
+    Handler,
+}
+
+/// A copy of all sites: whoever writes it may be kept waiting, by the reader of a pipe for instance, and no sample waits
+/// with it.
+pub fn sites(by: By) -> Result<Room<Site>, Refusal> {
+    let copy = |inside: &mut Inside| inside.sites.copy().ok_or(Refusal::NO_MEMORY);
+    let copied = match by {
+        By::Call => PROFILE.with(copy),
+        By::Handler => PROFILE.with_soon(copy),
+    };
+    copied.unwrap_or(Err(Refusal::BUSY))
 }

@@ -24,6 +24,7 @@ impl Sum {
 }
 
 /// Callers, and what they allocated. Zero bytes are a site that is not in use.
+#[derive(Clone, Copy)]
 pub struct Site {
     fingerprint: u64,
     /// The callers.
@@ -82,8 +83,12 @@ impl Sites {
         &mut self.table[number]
     }
 
-    /// All sites in use.
-    pub fn each(&self) -> impl Iterator<Item = &Site> {
-        self.table.iter().filter(|site| site.fingerprint != 0)
+    /// A copy of all sites in use. `None` when memory is out.
+    pub fn copy(&self) -> Option<Room<Site>> {
+        let in_use = || self.table.iter().filter(|site| site.fingerprint != 0);
+        // SAFETY: zero bytes are a site that is not in use.
+        let mut copy = unsafe { Room::zeroed(in_use().count())? };
+        copy.iter_mut().zip(in_use()).for_each(|(place, site)| *place = *site);
+        Some(copy)
     }
 }

@@ -130,7 +130,9 @@ extern "C" fn helper(_: *mut c_void) -> *mut c_void {
                 return ptr::null_mut();
             }
             let millis = if settings::LIVE.on() { LOOK_SOON_AFTER } else { LOOK_ROUND_AFTER };
-            HELPER.sleep(|| helpers_turn(delay), millis, look_round);
+            // A setting that changes from now on finds the helper asleep, and wakes it.
+            let last_look = || !settings::BACKGROUND.on() || helpers_turn(delay);
+            HELPER.sleep(last_look, millis, look_round);
         }
         if HELPER.must_leave() {
             HELPER.gone();
@@ -208,12 +210,12 @@ pub fn is_ours() -> bool {
 /// Ends the process when only the helper is left: the program's threads have all ended, the first
 /// one by `pthread_exit`, and without the helper the last would have ended the process. Checks only if the first
 /// may have ended: opening a descriptor, even for a moment, may change the numbers that the program gets. True when
-/// somebody watches.
+/// somebody watches, or the helper is no longer wanted.
 fn look_round() -> bool {
     if attach::first_may_have_ended() && !sandbox::is_there() && only_helper_is_left() {
         exit();
     }
-    is_watched()
+    !settings::BACKGROUND.on() || is_watched()
 }
 
 /// Lets the observer look, which makes system calls that a filter may forbid.

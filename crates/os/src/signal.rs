@@ -1,0 +1,34 @@
+//! Handlers of signals.
+
+use core::mem::MaybeUninit;
+use core::ptr;
+use libc::{c_int, sigaction};
+
+/// The signal that programs may use as they like and that has this name: `SIGUSR1` or `SIGUSR2`.
+pub fn named(name: &str) -> Option<c_int> {
+    match name {
+        "SIGUSR1" => Some(libc::SIGUSR1),
+        "SIGUSR2" => Some(libc::SIGUSR2),
+        _ => None,
+    }
+}
+
+/// Has a function called at a signal, from now on until somebody sets another handler. System calls that the signal
+/// interrupts begin again. False, and nothing has changed, where there is a handler already.
+pub fn handle(signal: c_int, handler: extern "C" fn(c_int)) -> bool {
+    // SAFETY: places for the system's answers; zero bytes are a `sigaction`, and the handler has the type that its
+    // flags say.
+    unsafe {
+        let mut now = MaybeUninit::<sigaction>::zeroed();
+        if sigaction(signal, ptr::null(), now.as_mut_ptr()) != 0 {
+            return false;
+        }
+        if !matches!(now.assume_init().sa_sigaction, libc::SIG_DFL | libc::SIG_IGN) {
+            return false;
+        }
+        let mut own = MaybeUninit::<sigaction>::zeroed().assume_init();
+        own.sa_sigaction = handler as usize;
+        own.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
+        sigaction(signal, &own, ptr::null_mut()) == 0
+    }
+}
