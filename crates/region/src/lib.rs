@@ -3,7 +3,7 @@
 //! References are counted per region, not per object, and nothing scans the heap.
 //!
 //! ```text
-//!  control block, 640 bytes: one slot of a nursery span         chunks: 4 KiB, 16 KiB, 64 KiB … 64 MiB
+//!  control block, 640 bytes: one slot of a nursery span         chunks: 4 KiB, 16 KiB, 64 KiB …  2 MiB
 //!  ┌───────┬───────┬────────┬──────────────┬───────────────┐    ┌────────┬─────────────────────┐
 //!  │cursor │ limit │ counts │ inline, 512 B│ chunks, parent│ ─▶ │ header │ objects …           │ ─▶ …
 //!  └───────┴───────┴────────┴──────────────┴───────────────┘    └────────┴─────────────────────┘
@@ -71,7 +71,7 @@ pub use crate::{
 /// The region control block, and allocation's fast path.
 pub mod control {
     pub use crate::data::record::round_up;
-    pub use crate::memory::accounting::{Accounting, accounting};
+    pub use crate::memory::accounting::{Accounting, accounting, live};
     pub use crate::memory::bump::{bump, bump_aligned};
     pub use crate::memory::control::{BLOCK_BYTES, Control, INLINE_BYTES, Kept};
 }

@@ -141,6 +141,42 @@ fn a_program_that_runs_forever_stays_within_three_times_what_is_alive() {
 }
 
 #[test]
+fn a_program_with_much_alive_stays_within_three_times_as_much_too() {
+    // Each makes ten times what is alive at any moment. A node takes 32 bytes, and a queue's element 96.
+    for (name, live, text) in [
+        (
+            "queue",
+            700_000 * 96,
+            "(define queue (cons '() '()))
+             (define (put! x)
+               (let ((cell (list x)))
+                 (if (null? (car queue)) (set-car! queue cell) (set-cdr! (cdr queue) cell))
+                 (set-cdr! queue cell)))
+             (define (take!) (let ((x (caar queue))) (set-car! queue (cdar queue)) x))
+             (do ((i 0 (+ i 1))) ((= i 700000)) (put! (list i (vector i i))))
+             (do ((i 0 (+ i 1))) ((= i 7000000)) (put! (list (car (take!)) (vector i i))))",
+        ),
+        (
+            "tree",
+            (1 << 21) * 32,
+            "(define-record-type node (make-node left right) node? (left left) (right right))
+             (define (tree depth)
+               (if (= depth 0)
+                   (make-node #f #f)
+                   (make-node (tree (- depth 1)) (tree (- depth 1)))))
+             (define (count t) (if (left t) (+ 1 (count (left t)) (count (right t))) 1))
+             (define kept (tree 20))
+             (do ((i 0 (+ i 1))) ((= i 300)) (tree 15))
+             (if (not (= (count kept) (- (expt 2 21) 1))) (exit 1))",
+        ),
+    ] {
+        let most = peak(name, text);
+        let allowed = (3 * live + (32 << 20)) >> 10;
+        assert!(most <= allowed, "{name}: {most} KiB, not {allowed}");
+    }
+}
+
+#[test]
 fn statistics_tell_what_was_made_and_the_longest_pause() {
     let scratch = Scratch::new("stats");
     let text = "(define (turn n kept) (if (= n 0) (length kept) (turn (- n 1) (list n n))))

@@ -140,6 +140,35 @@ pub unsafe fn object_bytes(object: *const u64, header: Header) -> usize {
     }
 }
 
+/// The length in bytes of an object that may lie anywhere and whose header tells its length.
+///
+/// # Safety
+/// The header is a live object's.
+#[inline(always)]
+pub(crate) unsafe fn plain_bytes(header: Header) -> Option<usize> {
+    // SAFETY: the caller's contract.
+    let t = unsafe { record(header.type_id()) };
+    if t.size_of.is_some() || t.align > 8 { None } else { t.bytes(header.len()) }
+}
+
+/// The first slot of an object and where its last one ends, if it ends there too and is made of values after its
+/// fixed part, which has none.
+///
+/// # Safety
+/// `object` is alive and its header is `header`.
+#[inline(always)]
+pub(crate) unsafe fn only_values(object: *mut u64, header: Header) -> Option<(*mut u64, *mut u64)> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let t = record(header.type_id());
+        if t.tail != Tail::Values || t.map != 0 || t.trace.is_some() {
+            return None;
+        }
+        let first = object.byte_add(t.size as usize);
+        Some((first, first.add(header.len())))
+    }
+}
+
 /// Calls `each` for every slot of an object that may hold a value.
 ///
 /// # Safety

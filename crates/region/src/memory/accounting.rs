@@ -21,12 +21,12 @@ pub struct Accounting {
     pub repairs: usize,
 }
 
-/// Bytes of objects in `r`.
+/// Bytes of objects in `r`: [`Accounting::live`] without walking its chunks.
 ///
 /// # Safety
 /// As for [`accounting`].
 #[inline]
-pub(crate) unsafe fn live(r: *const Control) -> usize {
+pub unsafe fn live(r: *const Control) -> usize {
     // SAFETY: the caller's contract.
     unsafe { (*r).retired + ((*r).cursor as usize - (*r).first as usize) }
 }

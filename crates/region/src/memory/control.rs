@@ -81,6 +81,8 @@ pub struct Chunk {
     pub(crate) size: ChunkSize,
     /// Holds one block that was too large for the others.
     pub(crate) own: bool,
+    /// Added since a mark that is about to be returned to.
+    pub(crate) newer_than_mark: bool,
     /// The directory, if the chunk has a span of its own.
     pub(crate) dir: OneSlot,
 }
@@ -129,8 +131,9 @@ impl ChunkSize {
     }
 }
 
-/// Chunks grow up to this. Chosen by `allod bench region --only large-objects`.
-pub(super) const LARGEST: usize = 64 << 20;
+/// Chunks grow up to this: a huge page, which the heap asks for where it pays, and so little that the room left in
+/// the newest one does not matter.
+pub(super) const LARGEST: usize = 2 << 20;
 
 impl Control {
     /// First byte of the inline buffer.

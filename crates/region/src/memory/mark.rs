@@ -1,7 +1,8 @@
 //! A mark of a region's fill level, and rolling back to it.
 
 use crate::memory::chunk::dispose;
-use crate::memory::control::{Chunk, Control};
+use crate::memory::control::{BLOCK_BYTES, Chunk, Control};
+use crate::memory::slots::extent_of;
 use core::ptr;
 
 /// A region's fill level: everything that allocation changes.
@@ -45,36 +46,40 @@ impl Mark {
         }
     }
 
-    /// Whether an object lies in memory taken since.
+    /// Has [`is_newer`](Mark::is_newer) know the chunks added since, of which there may be thousands.
     ///
     /// # Safety
     /// As for [`Mark::of`]; since then the region has only allocated.
-    pub(crate) unsafe fn is_newer(&self, r: *const Control, p: *const u8) -> bool {
-        if self.first.cast_const() <= p && p < self.limit.cast_const() {
-            return p >= self.cursor.cast_const();
-        }
-        let within = |c: *mut Chunk| {
-            // SAFETY: the chunk is the region's.
-            c.cast_const().cast() <= p && p < unsafe { (*c).limit }.cast_const()
-        };
+    pub(crate) unsafe fn note_newer(&self, r: *const Control) {
         // SAFETY: the caller's contract. Newer chunks stand at both ends.
         unsafe {
             let mut c = (*r).newest;
             while c != self.newest {
-                if within(c) {
-                    return true;
-                }
+                (*c).newer_than_mark = true;
                 c = (*c).older;
             }
             c = (*r).oldest;
             while !self.newest.is_null() && c != self.oldest {
-                if within(c) {
-                    return true;
-                }
+                (*c).newer_than_mark = true;
                 c = (*c).newer;
             }
         }
-        false
+    }
+
+    /// Whether an object of the region lies in memory taken since.
+    ///
+    /// # Safety
+    /// As for [`Mark::of`]; `p` lies in a region's memory, and what the region has allocated since was noted by
+    /// [`note_newer`](Mark::note_newer).
+    pub(crate) unsafe fn is_newer(&self, p: *const u8) -> bool {
+        if self.first.cast_const() <= p && p < self.limit.cast_const() {
+            return p >= self.cursor.cast_const();
+        }
+        // SAFETY: the caller's contract: what is no control block's inline buffer is a chunk.
+        unsafe {
+            let (base, len) = extent_of(p);
+            len != BLOCK_BYTES && (*(base as *const Chunk)).newer_than_mark
+        }
     }
 
     /// Gives back everything allocated since; chunks added since are freed.

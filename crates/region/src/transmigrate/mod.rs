@@ -27,6 +27,8 @@
 //! | --- | --- |
 //! | `pairs` | what copying knows of the commonest objects |
 //! | `lanes` | four pairs at a time |
+//! | `atlas` | which of many chunks an address lies in |
+//! | `ahead` | asking for the objects that a scan comes to next |
 //! | `visited` | tables of what was copied, where it cannot be written down in the source |
 //! | `log` | which headers were overwritten |
 //! | `mover` | single objects: where they lie, and their copies |
@@ -34,6 +36,8 @@
 //! | `undo` | putting all back without memory |
 //! | `run` | from beginning to end |
 
+mod ahead;
+mod atlas;
 mod lanes;
 mod lists;
 mod log;

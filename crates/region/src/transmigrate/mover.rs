@@ -1,5 +1,6 @@
 //! Copying single objects and finding out where they lie.
 
+use super::atlas::Atlas;
 use super::log::Log;
 use super::pairs::{FLOAT, INT, PAIR, PAIR_BYTES};
 use super::visited::{Extent, Visited};
@@ -44,6 +45,8 @@ pub(super) struct Mover<'a> {
     recent: [Extent; RECENT],
     /// How many extents were remembered, the forgotten counted in.
     met: usize,
+    /// Those without tables, once there are many.
+    pub(super) atlas: Atlas,
     pub(super) visited: Visited,
     /// Copies in chunks of their own, to be scanned.
     pub(super) large: Stack<*mut u64>,
@@ -72,6 +75,7 @@ impl<'a> Mover<'a> {
             stays: Extent::NONE,
             recent: [Extent::NONE; RECENT],
             met: 0,
+            atlas: Atlas::new(),
             visited: Visited::new(),
             large: Stack::new(),
             closed: (ptr::null_mut(), ptr::null_mut()),
@@ -237,9 +241,14 @@ impl<'a> Mover<'a> {
         if self.stays.holds(p) {
             return false;
         }
+        if let Some(place) = self.atlas.find(p as u64) {
+            self.here = Extent::of(place);
+            return true;
+        }
         for extent in &self.recent[..self.met.min(RECENT)] {
             if extent.holds(p) {
                 self.here = *extent;
+                self.chart(p);
                 return true;
             }
         }
@@ -248,8 +257,16 @@ impl<'a> Mover<'a> {
         if found {
             self.recent[self.met % RECENT] = self.here;
             self.met += 1;
+            self.chart(p);
         }
         found
+    }
+
+    /// Enters the memory met last, where `p` lies, in the atlas, if much has been met.
+    fn chart(&mut self, p: *mut u64) {
+        if self.met > RECENT && !self.here.is_tabled() {
+            self.atlas.enter(p as u64, self.here.place());
+        }
     }
 
     /// Makes the destination keep a region that the one that is left keeps. Values that were stored as

@@ -1,11 +1,17 @@
 //! Scanning the copies: the queue is the destination's memory itself, from the first copy to the cursor.
 
+use super::ahead;
+use super::atlas::Place;
 use super::lanes;
 use super::mover::Mover;
 use super::pairs::{FLOAT, INT, PAIR, PAIR_BYTES, copy_one};
+use super::visited::Extent;
 use crate::data::types;
 use crate::data::value::Header;
 use crate::memory::control::{Chunk, Control, INLINE_BYTES};
+
+/// Objects up to this many words are copied without a call.
+const MOST_AT_ONCE: usize = 16;
 
 /// How far the copies have been scanned.
 pub(super) struct Scan {
@@ -52,10 +58,11 @@ impl Mover<'_> {
                 if scan.at == self.closed.0 {
                     scan.at = self.closed.1;
                 }
+                let open = self.following(scan).is_null();
                 scan.at = if self.logs() {
-                    self.scan_to::<true>(scan.at, end)
+                    self.scan_to::<true>(scan.at, end, open)
                 } else {
-                    self.scan_to::<false>(scan.at, end)
+                    self.scan_to::<false>(scan.at, end, open)
                 };
             }
         }
@@ -64,12 +71,28 @@ impl Mover<'_> {
     /// Forwards the slots of the objects from `at` up to `end`, at least, and returns where that is.
     ///
     /// The straight line: pairs and arrays of pairs that are to be copied, or were, in the memory met
-    /// last.
-    unsafe fn scan_to<const LOGS: bool>(&mut self, mut at: *mut u64, end: *mut u64) -> *mut u64 {
+    /// last. Where copies go on being added behind `end`, it is `open`: they are scanned in the same way.
+    unsafe fn scan_to<const LOGS: bool>(
+        &mut self,
+        mut at: *mut u64,
+        mut end: *mut u64,
+        open: bool,
+    ) -> *mut u64 {
         // SAFETY: `at` to `end` are copies, none of which is written but here.
         unsafe {
             let mut hot = Hot::of(self);
-            while at < end {
+            let limit = hot.limit;
+            loop {
+                if at >= end {
+                    let more = open && hot.limit == limit && self.stopped.is_none();
+                    if !more || hot.cursor == at {
+                        break;
+                    }
+                    end = hot.cursor;
+                    if at == self.closed.0 {
+                        at = self.closed.1;
+                    }
+                }
                 let header = *at;
                 if header == PAIR {
                     let (car, cdr) = (*at.add(1), *at.add(2));
@@ -83,6 +106,8 @@ impl Mover<'_> {
                         at = at.add(3 * scanned);
                         continue;
                     }
+                    ahead::ask(at.add(1), end);
+                    ahead::ask(at.add(2), end);
                     if !hot.twins::<LOGS>(self, at, car, cdr) {
                         hot.forward::<LOGS>(self, at.add(1), at.add(3));
                         hot.forward::<LOGS>(self, at.add(2), at.add(3));
@@ -90,12 +115,12 @@ impl Mover<'_> {
                     at = at.add(3);
                 } else if header == FLOAT || header == INT {
                     at = at.add(2);
-                } else if Header(header).type_id() == types::ARRAY {
-                    let past = at.add(1 + Header(header).len());
-                    at = at.add(1);
+                } else if let Some((first, past)) = types::only_values(at, Header(header)) {
+                    at = first;
                     while at < past {
                         let row = hot.row::<LOGS>(self, at, past);
                         if row == 0 {
+                            ahead::ask(at, end);
                             hot.forward::<LOGS>(self, at, past);
                         }
                         at = at.add(row.max(1));
@@ -175,26 +200,29 @@ impl Mover<'_> {
 /// What the straight line of a scan keeps in registers.
 struct Hot {
     /// The memory met last, if its objects' headers may be overwritten.
-    base: u64,
-    words: u64,
+    here: Place,
     cursor: *mut u64,
     limit: *mut u64,
     /// Where the log's last run of pairs ends.
     run_end: *mut u64,
+    /// A word and what became of it: what many lead to, as records do to their type, is looked up once.
+    last: (u64, u64),
+    /// The header and the words of the object copied last that is not a pair.
+    same: (u64, usize),
 }
 
 impl Hot {
     #[inline(always)]
     unsafe fn of(mover: &Mover) -> Hot {
-        let words = if mover.here.is_tabled() { 0 } else { mover.here.len as u64 / 8 };
         // SAFETY: the destination is alive.
         unsafe {
             Hot {
-                base: mover.here.base as u64,
-                words,
+                here: mover.here.place(),
                 cursor: (*mover.dest).cursor.cast(),
                 limit: (*mover.dest).limit.cast(),
                 run_end: mover.log.run.1,
+                last: (0, 0),
+                same: (0, 0),
             }
         }
     }
@@ -204,13 +232,15 @@ impl Hot {
         // SAFETY: as in `of`.
         unsafe { (*mover.dest).cursor = self.cursor.cast() };
         mover.log.run.1 = self.run_end;
+        if self.here.words > 0 {
+            mover.here = Extent::of(self.here);
+        }
     }
 
     /// True for the address of an object in the memory met last.
     #[inline(always)]
     fn holds(&self, word: u64) -> bool {
-        // Bits below 8 go to the top and make the number too large.
-        word.wrapping_sub(self.base).rotate_right(3) < self.words
+        self.here.holds(word)
     }
 
     /// Copies both children of the pair at `at` when they are uncopied pairs side by side, as in a tree
@@ -268,7 +298,7 @@ impl Hot {
                 return 0;
             }
             let (p, q) = (car as *mut u64, self.cursor);
-            let source = (self.base + 8 * self.words - car) as usize / (2 * PAIR_BYTES);
+            let source = (self.here.base + 8 * self.here.words - car) as usize / (2 * PAIR_BYTES);
             let room = (self.limit as usize - q as usize) / (2 * PAIR_BYTES);
             if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
                 mover.stop();
@@ -299,7 +329,7 @@ impl Hot {
                 return 0;
             }
             let (p, q) = (*at as *mut u64, self.cursor);
-            let source = (self.base + 8 * self.words - p as u64) as usize / PAIR_BYTES;
+            let source = (self.here.base + 8 * self.here.words - p as u64) as usize / PAIR_BYTES;
             let room = (self.limit as usize - q as usize) / PAIR_BYTES;
             if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
                 mover.stop();
@@ -325,21 +355,39 @@ impl Hot {
         // SAFETY: as in `twins`.
         unsafe {
             let word = *slot;
-            if !self.holds(word) {
-                // The nodes of a list copied in one go lead to one another already.
-                if word & 7 == 0 && word != past as u64 && word != 0 {
-                    self.forward_elsewhere(mover, slot);
-                }
+            if word & 7 != 0 {
                 return;
+            }
+            let mut place = self.here;
+            if !place.holds(word) {
+                // The nodes of a list copied in one go lead to one another already.
+                if word == past as u64 || word == 0 {
+                    return;
+                }
+                if word == self.last.0 {
+                    *slot = self.last.1;
+                    return;
+                }
+                match mover.atlas.find(word) {
+                    Some(found) => place = found,
+                    None if mover.atlas.stays(word) => return,
+                    None => return self.forward_elsewhere(mover, slot),
+                }
             }
             let (p, q) = (word as *mut u64, self.cursor);
             let header = *p;
+            if header & 1 == 0 {
+                self.last = (word, header);
+                *slot = header;
+                return;
+            }
+            self.here = place;
             if header != PAIR || self.limit as usize - (q as usize) < PAIR_BYTES {
-                if header & 1 == 0 {
-                    *slot = header;
-                    return;
+                if LOGS || !self.copy_other(p, header) {
+                    return self.forward_elsewhere(mover, slot);
                 }
-                return self.forward_elsewhere(mover, slot);
+                *slot = q as u64;
+                return;
             }
             if LOGS {
                 if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
@@ -354,8 +402,30 @@ impl Hot {
             if *p.add(1) & 7 != 0 && *p.add(2) & 7 == 0 {
                 self.put(mover);
                 mover.follow(p, q);
-                *self = Hot::of(mover);
+                *self = Hot { last: self.last, same: self.same, ..Hot::of(mover) };
             }
+        }
+    }
+
+    /// Copies an object that is no pair and needs no particular alignment. False when there is no room for it
+    /// here, or it is large.
+    #[inline(always)]
+    unsafe fn copy_other(&mut self, p: *mut u64, header: u64) -> bool {
+        // SAFETY: the callers' object lies in `here`; there is room for the copy.
+        unsafe {
+            if header != self.same.0 {
+                let Some(bytes) = types::plain_bytes(Header(header)) else { return false };
+                self.same = (header, bytes / 8);
+            }
+            let (words, q) = (self.same.1, self.cursor);
+            let room = (self.limit as usize - q as usize) / 8;
+            if words > room.min(MOST_AT_ONCE) {
+                return false;
+            }
+            copy_words(p, q, words);
+            *p = q as u64;
+            self.cursor = q.add(words);
+            true
         }
     }
 
@@ -363,9 +433,32 @@ impl Hot {
     unsafe fn forward_elsewhere(&mut self, mover: &mut Mover, slot: *mut u64) {
         // SAFETY: as in `twins`.
         unsafe {
+            let word = *slot;
             self.put(mover);
             mover.forward(slot.cast());
-            *self = Hot::of(mover);
+            if *slot == word && mover.stopped.is_none() {
+                mover.atlas.enter_staying(word);
+            }
+            *self = Hot { last: (word, *slot), same: self.same, ..Hot::of(mover) };
+        }
+    }
+}
+
+/// Copies a few words.
+#[inline(always)]
+unsafe fn copy_words(mut p: *const u64, mut q: *mut u64, words: usize) {
+    // SAFETY: the callers' objects have so many words, and do not overlap.
+    unsafe {
+        for _ in 0..words / 4 {
+            *q.cast::<[u64; 4]>() = *p.cast::<[u64; 4]>();
+            (p, q) = (p.add(4), q.add(4));
+        }
+        if words & 2 != 0 {
+            *q.cast::<[u64; 2]>() = *p.cast::<[u64; 2]>();
+            (p, q) = (p.add(2), q.add(2));
+        }
+        if words & 1 != 0 {
+            *q = *p;
         }
     }
 }

@@ -18,6 +18,7 @@ impl Mover<'_> {
         let mut stack: *mut u64 = ptr::null_mut();
         // SAFETY: the source's slots are as they were; copies are complete and nobody else's.
         unsafe {
+            self.before.note_newer(self.dest);
             for root in roots {
                 self.put_back_one(*root, &mut stack);
             }
@@ -41,7 +42,7 @@ impl Mover<'_> {
             let copy = if *p & 1 == 0 {
                 let copy = *p as *mut u64;
                 // Moved earlier, and in use where it is.
-                if !self.before.is_newer(self.dest, copy.cast()) {
+                if !self.before.is_newer(copy.cast()) {
                     return;
                 }
                 *p = *copy;

@@ -7,6 +7,7 @@
 //! A word means something only where its bit is set, so the words need no clearing and only as much
 //! of them is touched as there are objects.
 
+use super::atlas::Place;
 use crate::base::scratch::{Full, Map};
 use core::ptr;
 
@@ -26,6 +27,21 @@ impl Extent {
     /// Memory without tables.
     pub(crate) const fn plain(base: usize, len: usize) -> Extent {
         Extent { base, len, ..Extent::NONE }
+    }
+
+    /// A place without tables.
+    #[inline(always)]
+    pub(super) fn of(place: Place) -> Extent {
+        Extent::plain(place.base as usize, 8 * place.words as usize)
+    }
+
+    /// Its place, if it has no tables.
+    #[inline(always)]
+    pub(super) fn place(&self) -> Place {
+        match self.is_tabled() {
+            true => Place::NONE,
+            false => Place { base: self.base as u64, words: self.len as u64 / 8 },
+        }
     }
 
     #[inline(always)]

@@ -85,7 +85,7 @@ pub struct Program {
 struct Own {
     globals: *mut V,
     global_count: usize,
-    /// Bytes of the region's chunks, and at how many a safe point has work.
+    /// Bytes of the region's objects, with the room left in its newest chunk, and at how many a safe point has work.
     held: usize,
     most: usize,
     arguments: Vec<String>,
@@ -245,8 +245,7 @@ pub extern "C" fn sch_alloc_slow(bytes: usize) -> *mut u64 {
         let limit = (*r).limit;
         let p = control::bump(r, bytes);
         // A chunk of the object's own leaves the others as they are.
-        let room = if (*r).limit == limit { 0 } else { (*r).limit as usize - (*r).cursor as usize };
-        own().held += bytes + room;
+        own().held += bytes + if (*r).limit == limit { 0 } else { room(r) };
         p
     };
     if p.is_null() {
@@ -302,10 +301,10 @@ pub extern "C" fn sch_safe_point(sp: *mut V) {
     s.region = new;
     s.poll = s.always;
     // SAFETY: the region is open.
-    let survived = unsafe { control::accounting(new) }.chunk_bytes;
+    let (survived, room) = unsafe { (control::live(new), room(new)) };
     own().stats.add(began, before, survived);
-    own().held = survived;
-    own().most = 2 * own().held + LEAST;
+    own().held = survived + room;
+    own().most = 2 * survived + LEAST;
 }
 
 /// Tells what the region did, if that was asked for.
@@ -320,8 +319,16 @@ fn held() -> (usize, usize) {
         return (0, 0);
     }
     // SAFETY: the region is open.
-    let room = unsafe { (*r).limit as usize - (*r).cursor as usize };
-    (own().held, own().held.saturating_sub(room))
+    (own().held, own().held.saturating_sub(unsafe { room(r) }))
+}
+
+/// Bytes that are left where the region's cursor is.
+///
+/// # Safety
+/// The region is open.
+unsafe fn room(r: *const Control) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe { (*r).limit as usize - (*r).cursor as usize }
 }
 
 /// Where an object of the region that is being left has gone; none when nothing reached it.

@@ -21,7 +21,8 @@ impl Stats {
     pub const NONE: Stats =
         Stats { moves: 0, moved: 0, left: 0, most: 0, longest: Duration::ZERO, longest_moved: 0 };
 
-    /// Adds a move that began then, out of a region that held so much and used so much of it.
+    /// Adds a move that began then, out of a region that held so much and used so much of it; so many bytes of
+    /// objects survived.
     pub fn add(&mut self, began: Instant, (held, used): (usize, usize), survived: usize) {
         let pause = began.elapsed();
         self.moves += 1;
