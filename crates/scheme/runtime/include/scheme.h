@@ -57,6 +57,10 @@ struct sch_state {
     uint64_t constants;      /* where constants lie, and how many bytes      */
     uint64_t constant_bytes;
     uint64_t always;         /* every safe point moves everything            */
+    uint64_t serial;         /* counts what ends scopes, and changed chunks  */
+    uint64_t same;           /* the same; another where releases are looked at */
+    uint64_t kept;           /* marks before this one are over               */
+    uint64_t open;           /* in checked programs: marks that are not over */
 };
 extern struct sch_state sch_rt;
 
@@ -597,6 +601,7 @@ V sch_current_second(void);
 V sch_current_jiffy(void);
 V sch_jiffies_per_second(void);
 
+#include "scopes.h"
 #include "checked.h"
 #include "proven.h"
 

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`value`] | words, and the objects they lead to |
 //! | [`state`] | the program, its region and its roots; moving to a new region |
+//! | [`scopes`] | dropping what was made since a mark |
 //! | [`failure`] | errors of primitives, as conditions of Scheme; the last words of a program |
 //! | [`numbers`], [`arithmetic`], [`inexact`] | numbers of any size; what flonums can do |
 //! | [`equality`], [`lists`], [`vectors`], [`bytes`], [`strings`], [`chars`] | data |
@@ -37,6 +38,7 @@ mod reading;
 mod records;
 #[path = "../../../capi/src/region.rs"]
 mod region;
+mod scopes;
 mod state;
 mod stats;
 mod strings;

@@ -16,6 +16,7 @@
 mod blocks;
 mod consts;
 mod inferred;
+mod scopes;
 mod sites;
 mod stubs;
 
@@ -425,6 +426,7 @@ fn takes_memory(block: &Block, flow: &Flow) -> bool {
     let stmts = block.stmts.iter().any(|stmt| match stmt {
         Stmt::Let(_, rhs, _) => rhs_takes(rhs),
         Stmt::Closures(all) => all.iter().any(|(_, id)| flow.procs[id.0 as usize].open),
+        Stmt::Scope(_) => false,
     });
     stmts
         || match &block.end {
