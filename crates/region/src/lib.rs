@@ -80,6 +80,7 @@ pub mod control {
 pub mod chunk {
     pub use crate::memory::chunk::{bump_aligned_slow, bump_slow, reserve};
     pub use crate::memory::control::Chunk;
+    pub use crate::memory::mark::drop_chunk;
 }
 
 /// Dictionaries that keep the order of insertion.

@@ -2,7 +2,7 @@
 
 use crate::core::{Const, Expr, Global, Lambda, Program, Var};
 use crate::passes::live::SELF;
-use crate::straight::{Atom, Block, End, Flow, Rhs, Stmt};
+use crate::straight::{Atom, Block, End, Flow, Rhs, Step, Stmt};
 use std::fmt::Write;
 
 fn constant(c: &Const) -> String {
@@ -178,6 +178,18 @@ impl Shown<'_> {
                     if !live.is_empty() {
                         line += &format!("   keeps [{}]", self.names.vars(live));
                     }
+                    self.line(depth, &line);
+                }
+                Stmt::Scope(Step::Mark(id)) => self.line(depth, &format!("mark {id}")),
+                Stmt::Scope(Step::Release(id, numbers)) => {
+                    let looked_at = match numbers.is_empty() {
+                        true => String::new(),
+                        false => format!(" unless object [{}]", self.names.vars(numbers)),
+                    };
+                    self.line(depth, &format!("release {id}{looked_at}"));
+                }
+                Stmt::Scope(Step::Keep(atom)) => {
+                    let line = format!("keep {}", self.atom(atom));
                     self.line(depth, &line);
                 }
                 Stmt::Closures(all) => {

@@ -1,6 +1,7 @@
 //! `allod scheme explain`: the source with what the compiler found out about it.
 
 use crate::core::{Program, Var};
+use crate::passes::regions::{Cause, Fate, Regions};
 use crate::passes::types::Types;
 use crate::straight::{Atom, Block, End, Flow, ProcId, Rhs, Stmt};
 use allod_scheme_datum::Place;
@@ -14,7 +15,13 @@ const MAIN: u32 = 1;
 type Notes = BTreeMap<(u32, u32), BTreeSet<String>>;
 
 /// The source, and under its lines what was found there.
-pub(crate) fn run(program: &Program, flow: &Flow, types: &Types, source: &str) -> String {
+pub(crate) fn run(
+    program: &Program,
+    flow: &Flow,
+    types: &Types,
+    regions: &Regions,
+    source: &str,
+) -> String {
     let mut notes = Notes::new();
     for (i, proc) in flow.procs.iter().enumerate() {
         let id = ProcId(i as u32);
@@ -31,13 +38,17 @@ pub(crate) fn run(program: &Program, flow: &Flow, types: &Types, source: &str) -
                     format!("{} ({}) gives {result}{known}", proc.name, params.join(", ")),
                 );
                 if proc.open {
-                    note(&mut notes, proc.at, format!("closure of {}: evacuated", proc.name));
+                    note(
+                        &mut notes,
+                        proc.at,
+                        format!("closure of {}: {}", proc.name, fate(regions, proc.at)),
+                    );
                 }
             }
-            block(program, flow, types, &clause.body, &mut notes);
+            block(program, flow, regions, &clause.body, &mut notes);
         }
     }
-    flow.tops.iter().for_each(|top| block(program, flow, types, top, &mut notes));
+    flow.tops.iter().for_each(|top| block(program, flow, regions, top, &mut notes));
     let mut shown = String::new();
     for (i, line) in source.lines().enumerate() {
         writeln!(shown, "{line}").expect("strings grow");
@@ -62,7 +73,7 @@ fn local(program: &Program, flow: &Flow, types: &Types, var: Var) -> String {
     format!("{}: {is}", program.vars[var.0 as usize].name)
 }
 
-fn block(program: &Program, flow: &Flow, types: &Types, b: &Block, notes: &mut Notes) {
+fn block(program: &Program, flow: &Flow, regions: &Regions, b: &Block, notes: &mut Notes) {
     // What gets a box next is noted where it is needed.
     let mut boxed = None;
     for stmt in &b.stmts {
@@ -73,21 +84,21 @@ fn block(program: &Program, flow: &Flow, types: &Types, b: &Block, notes: &mut N
             {
                 boxed = Some(program.vars[var.0 as usize].name.clone());
             }
-            within(program, flow, types, rhs, &mut boxed, notes);
+            within(program, flow, regions, rhs, &mut boxed, notes);
         }
     }
     match &b.end {
-        End::Return(rhs) => within(program, flow, types, rhs, &mut boxed, notes),
+        End::Return(rhs) => within(program, flow, regions, rhs, &mut boxed, notes),
         End::If(test, then, other) => {
-            within(program, flow, types, test, &mut boxed, notes);
-            block(program, flow, types, then, notes);
-            block(program, flow, types, other, notes);
+            within(program, flow, regions, test, &mut boxed, notes);
+            block(program, flow, regions, then, notes);
+            block(program, flow, regions, other, notes);
         }
         End::Loops(labels, body) => {
             for label in labels {
-                block(program, flow, types, &label.body, notes);
+                block(program, flow, regions, &label.body, notes);
             }
-            block(program, flow, types, body, notes);
+            block(program, flow, regions, body, notes);
         }
         End::Go(..) => {}
     }
@@ -96,33 +107,63 @@ fn block(program: &Program, flow: &Flow, types: &Types, b: &Block, notes: &mut N
 fn within(
     program: &Program,
     flow: &Flow,
-    types: &Types,
+    regions: &Regions,
     rhs: &Rhs,
     boxed: &mut Option<std::rc::Rc<str>>,
     notes: &mut Notes,
 ) {
     match rhs {
-        Rhs::Block(inner) => block(program, flow, types, inner, notes),
+        Rhs::Block(inner) => block(program, flow, regions, inner, notes),
         Rhs::Prim(prim, _, at) => {
             let name = prim.name.trim_start_matches('%');
             if prim.gives_raw() || prim.takes_raw() && prim.is_truth() {
                 note(notes, *at, "doubles, never boxed".into());
             } else if prim.takes_memory() && prim.name != "%flonum" {
-                let maybe =
-                    if prim.fails() { "evacuated, if it makes an object" } else { "evacuated" };
-                note(notes, *at, format!("{name}: {maybe}"));
+                note(notes, *at, format!("{name}: {}", fate(regions, *at)));
             }
             if at.line > 0
                 && let Some(name) = boxed.take()
             {
-                note(notes, *at, format!("{name}: a double that gets a box here, evacuated"));
+                boxes(name, *at, regions, notes);
             }
         }
         Rhs::Call(_, _, _, at) => {
             if let Some(name) = boxed.take() {
-                note(notes, *at, format!("{name}: a double that gets a box here, evacuated"));
+                boxes(name, *at, regions, notes);
             }
         }
         _ => {}
+    }
+}
+
+fn boxes(name: std::rc::Rc<str>, at: Place, regions: &Regions, notes: &mut Notes) {
+    let fate = match regions.fates.get(&at) {
+        None => "evacuated".into(),
+        Some(_) => fate(regions, at),
+    };
+    note(notes, at, format!("{name}: a double that gets a box here, {fate}"));
+}
+
+/// What becomes of what is made at a place.
+fn fate(regions: &Regions, at: Place) -> String {
+    let line = |at: Place| match at {
+        Place { file: MAIN, line, .. } if line > 0 => format!(", line {line}"),
+        _ => String::new(),
+    };
+    match regions.fates.get(&at) {
+        None => "evacuated, if it makes an object".into(),
+        Some(Fate::Dropped(at)) => format!("scope of line {}", at.line),
+        Some(Fate::Moved(why)) => {
+            let place = line(why.at);
+            let unless = "evacuated, unless in a caller's scope";
+            match why.cause {
+                Cause::Returned => format!("{unless}: returned"),
+                Cause::Passed => format!("{unless}: passed to a call in tail position{place}"),
+                Cause::Carried => format!("{unless}: carried to the next turn of a loop"),
+                Cause::Stored => format!("{unless}: stored in what may be older{place}"),
+                Cause::Unknown => format!("evacuated: an unknown procedure is called{place}"),
+                Cause::Outside => format!("evacuated: a port is opened{place}"),
+            }
+        }
     }
 }

@@ -13,6 +13,7 @@
 //! | [`passes::closure`] | straight-line code | the same with captures |
 //! | [`passes::types`] | straight-line code | the same with fewer checks |
 //! | [`passes::unbox`] | straight-line code | the same where flonums have no box |
+//! | [`passes::regions`] | straight-line code | the same with scopes |
 //! | [`passes::live`] | straight-line code | the same with roots |
 //! | [`emit`] | straight-line code | C |
 //!
@@ -43,7 +44,7 @@ use syntax::{Form, Idents};
 
 /// What the run-time library gives to compiled programs: the header that the C of every program includes,
 /// and what it includes itself.
-pub const HEADERS: [(&str, &str); 10] = [
+pub const HEADERS: [(&str, &str); 11] = [
     ("scheme.h", include_str!("../runtime/include/scheme.h")),
     ("numbers.h", include_str!("../runtime/include/numbers.h")),
     ("data.h", include_str!("../runtime/include/data.h")),
@@ -52,6 +53,7 @@ pub const HEADERS: [(&str, &str); 10] = [
     ("checked.h", include_str!("../runtime/include/checked.h")),
     ("foreign.h", include_str!("../runtime/include/foreign.h")),
     ("proven.h", include_str!("../runtime/include/proven.h")),
+    ("scopes.h", include_str!("../runtime/include/scopes.h")),
     ("support.h", include_str!("../runtime/include/support.h")),
     ("allod/region.h", include_str!("../../capi/include/allod/region.h")),
 ];
@@ -59,13 +61,13 @@ pub const HEADERS: [(&str, &str); 10] = [
 const PRELUDE: &str = include_str!("prelude.scm");
 
 /// The passes that [`compile`] can stop after and print.
-pub const PASSES: [&str; 11] = [
+pub const PASSES: [&str; 12] = [
     "expand", "reach", "letrec", "inline", "assign", "loops", "flow", "closure", "types", "unbox",
-    "live",
+    "regions", "live",
 ];
 
 /// The passes that make programs faster and can be left out; without `types` there is no `unbox`.
-pub const OPTIONAL: [&str; 3] = ["inline", "types", "unbox"];
+pub const OPTIONAL: [&str; 4] = ["inline", "types", "unbox", "regions"];
 
 /// How the C of a program makes objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,7 +164,13 @@ fn run(
         }
     }
     after!("unbox", dump::flow(&program, &flow));
-    after!("explain", explain::run(&program, &flow, &types, sources.text_of(1)));
+    let mut regions = passes::regions::Regions::default();
+    // Constructors tell nobody when they take a chunk, which a scope must know.
+    if settings.has("regions") && settings.codegen == Codegen::Typed {
+        regions = passes::regions::run(&mut program, &mut flow);
+    }
+    after!("regions", dump::flow(&program, &flow));
+    after!("explain", explain::run(&program, &flow, &types, &regions, sources.text_of(1)));
     passes::live::run(&mut flow);
     after!("live", dump::flow(&program, &flow));
     let checked = settings.checked.then_some(&types);

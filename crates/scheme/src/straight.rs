@@ -4,6 +4,7 @@
 //! procedure = clause …            clause = parameters, block
 //! block = statement … end
 //! statement = local := R | effect R | closures (local procedure) …
+//!           | mark scope | release scope local … | keep atom      (after `regions` only)
 //! R = atom | primitive atom … | call atom atom … | global | global := atom | block
 //! end = return R | if test block block | loops (label parameters block) … block | go label atom …
 //! atom = local | constant | procedure without captured variables
@@ -57,6 +58,19 @@ pub enum Stmt {
     Let(Option<Var>, Rhs, Vec<Var>),
     /// Makes closures that may capture each other.
     Closures(Vec<(Var, ProcId)>),
+    /// Begins or ends a scope.
+    Scope(Step),
+}
+
+/// A step of the `regions` pass.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A scope begins: how far the region is filled is remembered.
+    Mark(u32),
+    /// What was made since its mark is dropped, unless one of these locals is an object.
+    Release(u32, Vec<Var>),
+    /// If this is an object, all scopes end without dropping anything.
+    Keep(Atom),
 }
 
 /// How a block ends.

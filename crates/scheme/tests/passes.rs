@@ -251,6 +251,32 @@ fn unbox_makes_flonums_doubles_and_boxes_them_where_values_are_wanted() {
 }
 
 #[test]
+fn regions_encloses_what_is_out_of_use_at_once() {
+    let shown = lines(
+        "regions",
+        "(define (f p) (if (pair? p) (length (cons 1 p)) (f (vector-ref p 0)))) (f (read))",
+    );
+    let f = &shown[shown.find("procedure").unwrap()..shown.find("top\n").unwrap()];
+    let words = f.lines().map(|line| line.trim_start().split(' ').next().unwrap());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let expected = [
+        "procedure",
+        "label",
+        "if",
+        "mark",
+        "t",
+        "result",
+        "release",
+        "return",
+        "else",
+        "t",
+        "go",
+        "go",
+    ];
+    assert_eq!(words, expected, "{shown}");
+}
+
+#[test]
 fn live_keeps_what_is_needed_after_a_call_and_nothing_else() {
     gives_line(
         "(define (f x) x) (define (h a b) (f b) (car a)) (display (h '(1) 2))",
@@ -304,6 +330,23 @@ fn every_pass_can_be_printed() {
 }
 
 #[test]
+fn explain_tells_which_scope_drops_an_object_or_why_none_does() {
+    let text = "(define g 0)\n(define (f n)\n  (length\n    (list n)))\n\
+                (define (k n)\n  (set! g\n    (list n)) (length g))\n\
+                (define (u h)\n  (let ((l (list\n    1))) (h l) (length l)))\n(f (read))\n(k 1)\n(u (read))";
+    let settings = Some("explain").into();
+    let mut sources = Sources::new(Path::new("."));
+    let shown = compile(&mut sources, Path::new("test.scm"), text.into(), &settings).unwrap();
+    for said in [
+        "cons: scope of line 4",
+        "cons: evacuated, unless in a caller's scope: stored in what may be older",
+        "cons: evacuated: an unknown procedure is called, line 10",
+    ] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+}
+
+#[test]
 fn explain_tells_types_and_what_is_never_boxed_under_each_line() {
     let text = "(define (norm x n)\n  (if (> x n) x (norm (* x 2.0) n)))\n\
                 (define (pairs l)\n  (if (null? l) '() (cons (norm 1.0 100.0) (pairs (cdr l)))))\n(pairs (read))";
@@ -313,6 +356,6 @@ fn explain_tells_types_and_what_is_never_boxed_under_each_line() {
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines[0], "(define (norm x n)");
     assert!(shown.contains("^ doubles, never boxed"), "{shown}");
-    assert!(shown.contains("cons: evacuated"), "{shown}");
+    assert!(shown.contains("cons: evacuated, unless in a caller's scope: returned"), "{shown}");
     assert!(shown.contains("pairs (l: any) gives pair or ()"), "{shown}");
 }

@@ -170,7 +170,7 @@ fn a_program_with_much_alive_stays_within_three_times_as_much_too() {
              (if (not (= (count kept) (- (expt 2 21) 1))) (exit 1))",
         ),
     ] {
-        let most = peak(name, text);
+        let most = peak(name, text, &Settings::default());
         let allowed = (3 * live + (32 << 20)) >> 10;
         assert!(most <= allowed, "{name}: {most} KiB, not {allowed}");
     }

@@ -1,9 +1,33 @@
-//! A mark of a region's fill level, and rolling back to it.
+//! A mark of a region's fill level, and rolling back to it; giving back single chunks.
 
 use crate::memory::chunk::dispose;
 use crate::memory::control::{BLOCK_BYTES, Chunk, Control};
 use crate::memory::slots::extent_of;
 use core::ptr;
+
+/// Gives back the memory of a chunk, named by its first byte, and the objects in it. The cursor stays.
+///
+/// # Safety
+/// The calling thread owns `r`, nothing was spliced into it, and the chunk is one of its own, though not the one that the
+/// cursor is in. Nothing in the chunk is used any more.
+pub unsafe fn drop_chunk(r: *mut Control, first: *mut u8) {
+    // SAFETY: the caller's contract: the chunk's head lies before its first byte, and its links are the region's.
+    unsafe {
+        let c = first.cast::<Chunk>().sub(1);
+        debug_assert!(first != (*r).first);
+        (*r).retired -= (*c).top as usize - first as usize;
+        let (older, newer) = ((*c).older, (*c).newer);
+        match older.as_mut() {
+            Some(older) => older.newer = newer,
+            None => (*r).oldest = newer,
+        }
+        match newer.as_mut() {
+            Some(newer) => newer.older = older,
+            None => (*r).newest = older,
+        }
+        dispose(c);
+    }
+}
 
 /// A region's fill level: everything that allocation changes.
 pub(crate) struct Mark {

@@ -20,7 +20,7 @@ pub use reader::{Source, Text, read};
 use std::rc::Rc;
 
 /// A place in a text: line and column, both from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
     /// Which text, for those who read several.
     pub file: u32,

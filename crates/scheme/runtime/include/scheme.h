@@ -58,6 +58,10 @@ struct sch_state {
     uint64_t constants;      /* where constants lie, and how many bytes      */
     uint64_t constant_bytes;
     uint64_t always;         /* every safe point moves everything            */
+    uint64_t serial;         /* counts what ends scopes, and changed chunks  */
+    uint64_t same;           /* the same; another where releases are looked at */
+    uint64_t kept;           /* marks before this one are over               */
+    uint64_t open;           /* in checked programs: marks that are not over */
 };
 extern struct sch_state sch_rt;
 
@@ -229,6 +233,7 @@ SCH_U static void sch_spread(V *sp, V argc, V a0, V a1, V a2) {
 #include "numbers.h"
 #include "data.h"
 #include "library.h"
+#include "scopes.h"
 #include "checked.h"
 #include "proven.h"
 

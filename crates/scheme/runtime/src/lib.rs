@@ -5,6 +5,7 @@
 //! | [`ending`] | the end of the process |
 //! | [`word`], [`value`] | words, and the objects they lead to; new objects |
 //! | [`state`], [`stats`] | the program, its region and its roots; moving to a new region |
+//! | [`scopes`] | dropping what was made since a mark |
 //! | [`failure`], [`errors`] | errors of primitives, as conditions of Scheme; those of the program's code, and its last words |
 //! | [`trace`] | the calls that led to an error |
 //! | [`numbers`], [`arithmetic`], [`inexact`] | numbers of any size; what flonums can do |
@@ -48,6 +49,7 @@ mod reading;
 mod records;
 #[path = "../../../capi/src/region.rs"]
 mod region;
+mod scopes;
 mod start;
 mod state;
 mod stats;

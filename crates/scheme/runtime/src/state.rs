@@ -5,7 +5,8 @@
 //! stack of roots, the globals, and the few words here.
 
 use crate::ending;
-use crate::stats::Stats;
+use crate::scopes::Scopes;
+use crate::stats::{self, Stats};
 use crate::word::{self, V};
 use allod_region::control::{self, Control};
 use allod_region::types::{self, Name, Tail, Type};
@@ -17,7 +18,7 @@ use std::time::Instant;
 /// `struct sch_state`.
 #[repr(C)]
 pub struct State {
-    region: *mut Control,
+    pub(crate) region: *mut Control,
     poll: u64,
     dynamic: V,
     winders: V,
@@ -25,6 +26,10 @@ pub struct State {
     constants: u64,
     constant_bytes: u64,
     always: u64,
+    serial: u64,
+    same: u64,
+    kept: u64,
+    pub(crate) open: u64,
 }
 
 /// Shared with the program, which reads and writes it in inlined functions.
@@ -38,6 +43,10 @@ pub static mut sch_rt: State = State {
     constants: 0,
     constant_bytes: 0,
     always: 0,
+    serial: 0,
+    same: 0,
+    kept: 0,
+    open: 0,
 };
 
 #[repr(C)]
@@ -95,6 +104,7 @@ struct Own {
     stats: Stats,
     /// Called after each move, before the old region goes.
     moved: fn(),
+    scopes: Scopes,
 }
 
 static mut OWN: Own = Own {
@@ -107,12 +117,13 @@ static mut OWN: Own = Own {
     files: ptr::null(),
     stats: Stats::NONE,
     moved: || {},
+    scopes: Scopes::NONE,
 };
 
 /// A region is not moved before it holds this much: below it, moving costs more than it gives back.
 const LEAST: usize = 8 << 20;
 
-fn state() -> &'static mut State {
+pub(crate) fn state() -> &'static mut State {
     let place = &raw mut sch_rt;
     // SAFETY: there is one thread, and nobody here keeps the reference over a call.
     unsafe { &mut *place }
@@ -195,6 +206,9 @@ pub unsafe fn open(
         state().constants = program.constants as u64;
         state().constant_bytes = 8 * program.constant_words as u64;
     }
+    if stats::is_wanted() || state().always != 0 {
+        state().look_at_releases();
+    }
     state().base = base;
     state().region = life::create();
     if state().region.is_null() {
@@ -241,16 +255,18 @@ pub fn alloc(bytes: usize) -> *mut u8 {
 pub extern "C" fn sch_alloc_slow(bytes: usize) -> *mut u64 {
     let r = state().region;
     // SAFETY: the region is open.
-    let p = unsafe {
+    let (p, alone, room) = unsafe {
         let limit = (*r).limit;
         let p = control::bump(r, bytes);
         // A chunk of the object's own leaves the others as they are.
-        own().held += bytes + if (*r).limit == limit { 0 } else { room(r) };
-        p
+        let alone = (*r).limit == limit;
+        (p, alone, if alone { 0 } else { room(r) })
     };
     if p.is_null() {
         ending::out_of_memory();
     }
+    own().held += bytes + room;
+    own().scopes.grew(p, alone, bytes + room);
     if own().held > own().most {
         state().poll = 1;
     }
@@ -270,6 +286,9 @@ pub extern "C" fn sch_recount() {
 /// Moves what is alive to a new region. The stack of roots ends at `sp`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_safe_point(sp: *mut V) {
+    if own().scopes.spare() {
+        return;
+    }
     let (began, before) = (Instant::now(), held());
     let old = state().region;
     let new = life::create();
@@ -302,14 +321,70 @@ pub extern "C" fn sch_safe_point(sp: *mut V) {
     s.poll = s.always;
     // SAFETY: the region is open.
     let (survived, room) = unsafe { (control::live(new), room(new)) };
+    own().scopes.moved();
     own().stats.add(began, before, survived);
     own().held = survived + room;
     own().most = 2 * survived + LEAST;
 }
 
+/// Ends a scope where the region has taken chunks since, or releases are looked at.
+#[unsafe(no_mangle)]
+pub extern "C" fn sch_release_slow(cursor: *mut u8, serial: u64) {
+    let freed = own().scopes.release(cursor, serial);
+    own().held -= freed;
+    if own().held <= own().most {
+        state().poll = state().always;
+    }
+}
+
 /// Tells what the region did, if that was asked for.
 pub fn tell_stats() {
-    own().stats.tell(held());
+    own().stats.tell(held(), own().scopes.dropped());
+}
+
+impl State {
+    /// From here on every release goes through the library.
+    fn look_at_releases(&mut self) {
+        self.same = self.serial + (1 << 63);
+    }
+
+    /// What ends scopes has happened.
+    pub fn changed(&mut self) {
+        self.serial += 1;
+        self.same += 1;
+    }
+
+    /// All marks are over.
+    pub fn keep(&mut self) {
+        self.changed();
+        self.kept = self.serial;
+        self.open = 0;
+    }
+
+    /// The number that marks are given now.
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Whether a checked program has a mark that is not over.
+    pub fn has_open_scope(&self) -> bool {
+        self.always != 0 && self.open != 0
+    }
+
+    /// Whether every release goes through the library.
+    pub fn is_looked_at(&self) -> bool {
+        self.same != self.serial
+    }
+
+    /// Whether this is a checked program.
+    pub fn is_checked(&self) -> bool {
+        self.always != 0
+    }
+
+    /// Whether a mark is not over.
+    pub fn is_open(&self, serial: u64) -> bool {
+        serial >= self.kept
+    }
 }
 
 /// Bytes that the region holds, and how many of them it has used.

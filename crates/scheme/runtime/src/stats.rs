@@ -2,6 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+/// Whether they are asked for.
+pub fn is_wanted() -> bool {
+    std::env::var_os("SCHEME_STATS").is_some_and(|v| !v.is_empty())
+}
+
 /// One program's sums.
 pub struct Stats {
     /// Moves of all that was alive.
@@ -34,15 +39,16 @@ impl Stats {
         }
     }
 
-    /// Tells them, if they were asked for; the region holds and uses so much now.
-    pub fn tell(&self, (held, used): (usize, usize)) {
-        if std::env::var_os("SCHEME_STATS").is_none_or(|v| v.is_empty()) {
+    /// Tells them, if they were asked for; the region holds and uses so much now, and scopes dropped so much.
+    pub fn tell(&self, (held, used): (usize, usize), dropped: usize) {
+        if !is_wanted() {
             return;
         }
         let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
         // Each move's survivors were held again by the region that was left next.
-        let made = (self.left + used).saturating_sub(self.moved);
-        eprintln!("made             {:10.1} MiB", mib(made));
+        let left = (self.left + used).saturating_sub(self.moved);
+        eprintln!("made             {:10.1} MiB", mib(left + dropped));
+        eprintln!("dropped by scope {:10.1} MiB", mib(dropped));
         eprintln!("evacuations      {:10}", self.moves);
         eprintln!("moved            {:10.1} MiB", mib(self.moved));
         eprintln!("most held        {:10.1} MiB", mib(self.most.max(held)));

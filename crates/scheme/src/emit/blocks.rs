@@ -123,6 +123,7 @@ impl Emit<'_> {
     fn step(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Closures(all) => self.closures(all),
+            Stmt::Scope(step) => self.scope(step),
             Stmt::Let(var, Rhs::Call(operator, known, arguments, at), live) => {
                 let live: Vec<String> = live.iter().map(|var| self.home(*var)).collect();
                 let target = var.map(|var| format!("{} v{} SCH_U = ", self.kind(var), var.0));

@@ -17,6 +17,7 @@ mod blocks;
 mod consts;
 mod foreign;
 mod inferred;
+mod scopes;
 mod sites;
 mod stubs;
 mod text;
@@ -419,6 +420,7 @@ fn takes_memory(block: &Block, flow: &Flow) -> bool {
     let stmts = block.stmts.iter().any(|stmt| match stmt {
         Stmt::Let(_, rhs, _) => rhs_takes(rhs),
         Stmt::Closures(all) => all.iter().any(|(_, id)| flow.procs[id.0 as usize].open),
+        Stmt::Scope(_) => false,
     });
     stmts
         || match &block.end {

@@ -83,6 +83,7 @@ impl Free<'_> {
                         self.used.extend(inner);
                     }
                 }
+                Stmt::Scope(_) => {}
             }
         }
         match &block.end {

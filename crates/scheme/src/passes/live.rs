@@ -8,7 +8,7 @@
 //! after it, and nothing else is. Captured locals are alive as long as the closure itself, [`SELF`].
 
 use crate::core::Var;
-use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
+use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Step, Stmt};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The closure of the procedure that runs.
@@ -118,6 +118,11 @@ impl Live<'_> {
                     }
                     self.rhs(rhs, &mut live);
                 }
+                Stmt::Scope(Step::Mark(_)) => {}
+                Stmt::Scope(Step::Release(_, numbers)) => {
+                    numbers.iter().for_each(|var| self.var(*var, &mut live));
+                }
+                Stmt::Scope(Step::Keep(atom)) => self.atom(atom, &mut live),
                 Stmt::Closures(all) => {
                     for (_, id) in all.iter() {
                         for var in &self.captures[id.0 as usize] {

@@ -10,5 +10,6 @@ pub mod live;
 pub mod loops;
 mod names;
 pub mod reach;
+pub mod regions;
 pub mod types;
 pub mod unbox;

@@ -108,6 +108,14 @@ const INTEGERS: &[&str] = &[
     "(generated I)",
     "(if (and B B) I (if (or B B) I I))",
     "(when* B I)",
+    // What is made is stored in what is older, in what is as new, or nowhere.
+    "(keep! L)",
+    "(let ((i (keep! L))) (+ i (apply + (cadr kept))))",
+    "(let ((head (list I))) (+ (chain! head L) (apply + head)))",
+    "(let* ((head (list I)) (i (chain! head L))) (- i (length (append head L))))",
+    "(let ((v (make-vector 3 '()))) (pour! v L) (apply + (map length (vector->list v))))",
+    "(let* ((c (cons 0 L)) (swap! (lambda (l) (let ((old (cdr c))) (set-cdr! c l) (apply + old)))) (i (swap! L))) (- i (swap! '())))",
+    "(let ((v (vector I 2))) (vector-set! v 1 (+ (vector-ref v 0) (length L))) (vector-ref v 1))",
 ];
 
 const RATIONALS: &[&str] = &[
@@ -267,6 +275,10 @@ const FRAME: &str = "\
 (define (counted i) (set! calls (+ calls 1)) (+ i (modulo 7 3)))
 (define (floor-quotient* i) (quotient (- i (modulo i 7)) 7))
 (define (when* test i) (when test (set! calls (+ calls 1))) (unless test (set! calls (- calls 1))) i)
+(define kept (list 0 '()))
+(define (keep! l) (set-car! (cdr kept) (reverse l)) (length l))
+(define (chain! last l) (if (null? l) (car last) (begin (set-cdr! last (list (car l))) (chain! (cdr last) (cdr l)))))
+(define (pour! v l) (if (pair? l) (begin (vector-set! v (modulo (length l) 3) (cons (car l) l)) (pour! v (cdr l)))))
 (define (compose f g) (lambda (x) (f (g x))))
 (define (fold-right* f z l) (if (null? l) z (f (car l) (fold-right* f z (cdr l)))))
 (define (filter* ok? l) (cond ((null? l) '()) ((ok? (car l)) (cons (car l) (filter* ok? (cdr l)))) (else (filter* ok? (cdr l)))))

@@ -97,10 +97,12 @@ fn random_programs_print_what_chez_prints() {
             println!("skipped: Chez Scheme is not installed");
             return;
         };
+        // It stays there if it ends badly, too.
+        keep(seed, &text, &expected);
         let printed = prints("fuzz", &text, &options[seed as usize % 2]);
-        if let Some(line) = difference(&printed, &expected) {
-            keep(seed, &text, &expected);
-            writeln!(wrong, "seed {seed}, {line}").unwrap();
+        match difference(&printed, &expected) {
+            Some(line) => writeln!(wrong, "seed {seed}, {line}").unwrap(),
+            None => forget(seed),
         }
     }
     assert!(wrong.is_empty(), "{wrong}The programs are in {}", kept().display());
@@ -114,6 +116,12 @@ fn kept() -> &'static Path {
 fn keep(seed: u64, text: &str, expected: &str) {
     std::fs::write(kept().join(format!("fuzz-{seed}.scm")), text).unwrap();
     std::fs::write(kept().join(format!("fuzz-{seed}.out")), expected).unwrap();
+}
+
+fn forget(seed: u64) {
+    for end in ["scm", "out"] {
+        let _ = std::fs::remove_file(kept().join(format!("fuzz-{seed}.{end}")));
+    }
 }
 
 #[test]

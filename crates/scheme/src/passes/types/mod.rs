@@ -100,7 +100,7 @@ fn each_box(block: &Block, each: &mut dyn FnMut(Var)) {
         match stmt {
             Stmt::Let(Some(var), Rhs::Prim(prim, ..), _) if prim.name == "%box" => each(*var),
             Stmt::Let(_, rhs, _) => inside(rhs, each),
-            Stmt::Closures(_) => {}
+            Stmt::Closures(_) | Stmt::Scope(_) => {}
         }
     }
     match &block.end {

@@ -141,6 +141,7 @@ impl<'p> Walk<'p> {
                         path.insert(*var, Type::of(PROCEDURE));
                     }
                 }
+                Stmt::Scope(_) => {}
             }
             done.push(stmt);
             if !ends {

@@ -1,0 +1,209 @@
+//! Region inference: which objects are dropped in a scope, a few instructions after they were made.
+//!
+//! ```text
+//! takes  straight-line code after `unbox`
+//! gives  the same, where `mark N` and `release N` enclose a scope, and `keep` stands before some stores
+//! ```
+//! Everything lies in one region. A scope remembers how far the region is filled when it begins; when it
+//! ends, all that was made meanwhile is dropped, by the scope's own code and by all that it calls. It may
+//! begin and end anywhere in a clause, and end in several places, one for each path; so it need not follow the
+//! structure of the program, and it never surrounds a call in tail position: the release comes before.
+//!
+//! A scope is placed where it is proven that nothing made in it is used after it:
+//!
+//! - no local that is needed later leads to it. A number that is computed may be an object, but is mostly
+//!   immediate: then the program looks, and releases only if it is;
+//! - nothing that is older leads to it. `summary` finds by a fixpoint through the whole program what each
+//!   procedure stores where, in terms of its arguments (`origins`). Where a number is stored, the program
+//!   looks as well: `keep` ends all scopes, without a release, if it is an object;
+//! - no unknown procedure is called in it, so no continuation is captured there, and no port is opened.
+//!
+//! What a path does that ends with an error is forgotten, because an error never comes back: whoever handles it
+//! leaves the scope, and the release is not reached. What is left over is moved at safe points; that ends all
+//! scopes, too, and their releases do nothing.
+
+mod apply;
+mod effects;
+mod origins;
+mod place;
+mod summary;
+mod walk;
+
+use crate::core::{Program, Var};
+use crate::straight::{Atom, Block, End, Flow, Rhs, Stmt};
+use allod_scheme_datum::Place;
+use std::collections::{HashMap, HashSet};
+
+/// Why an object is not dropped by a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It is part of a result.
+    Returned,
+    /// It is given to a call in tail position.
+    Passed,
+    /// It is given to the next turn of a loop.
+    Carried,
+    /// It is stored where it can be found later.
+    Stored,
+    /// An unknown procedure is called before it could be dropped.
+    Unknown,
+    /// It is a port, or a port is opened before it could be dropped.
+    Outside,
+}
+
+/// A cause, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// The cause.
+    pub cause: Cause,
+    /// Its place, if it has one.
+    pub at: Place,
+}
+
+impl Why {
+    /// The place, or that of the call which led there.
+    fn or(self, at: Place) -> Place {
+        if self.at.file == 0 || self.at.line == 0 { at } else { self.at }
+    }
+}
+
+/// What becomes of the objects that are made at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// They are dropped by a scope that begins there.
+    Dropped(Place),
+    /// They may be moved.
+    Moved(Why),
+}
+
+/// What was decided, for people.
+#[derive(Debug, Default)]
+pub struct Regions {
+    /// For each place where objects are made.
+    pub fates: HashMap<Place, Fate>,
+}
+
+/// Places scopes.
+pub fn run(program: &mut Program, flow: &mut Flow) -> Regions {
+    let (edits, regions) = place::run(&summary::run(flow));
+    apply::run(program, flow, edits);
+    regions
+}
+
+/// All code of a program.
+fn roots(flow: &Flow) -> impl Iterator<Item = &Block> {
+    let clauses = flow.procs.iter().flat_map(|proc| &proc.clauses);
+    clauses.map(|clause| &clause.body).chain(&flow.tops)
+}
+
+/// Calls `each` for every block in a block, itself first.
+fn each_block<'b>(block: &'b Block, each: &mut dyn FnMut(&'b Block)) {
+    each(block);
+    for stmt in &block.stmts {
+        if let Stmt::Let(_, Rhs::Block(inner), _) = stmt {
+            each_block(inner, each);
+        }
+    }
+    match &block.end {
+        End::Return(Rhs::Block(inner)) => each_block(inner, each),
+        End::If(test, then, other) => {
+            if let Rhs::Block(inner) = test {
+                each_block(inner, each);
+            }
+            each_block(then, each);
+            each_block(other, each);
+        }
+        End::Loops(labels, body) => {
+            labels.iter().for_each(|label| each_block(&label.body, each));
+            each_block(body, each);
+        }
+        End::Return(_) | End::Go(..) => {}
+    }
+}
+
+/// Calls `each` for all that computes values in a block.
+fn each_rhs<'b>(block: &'b Block, each: &mut dyn FnMut(&'b Rhs)) {
+    each_block(block, &mut |block| {
+        for stmt in &block.stmts {
+            if let Stmt::Let(_, rhs, _) = stmt {
+                each(rhs);
+            }
+        }
+        match &block.end {
+            End::Return(rhs) | End::If(rhs, ..) => each(rhs),
+            End::Loops(..) | End::Go(..) => {}
+        }
+    });
+}
+
+/// The parameters of all labels.
+fn labels(flow: &Flow) -> HashMap<Var, Vec<Var>> {
+    let mut found = HashMap::new();
+    for root in roots(flow) {
+        each_block(root, &mut |block| {
+            if let End::Loops(labels, _) = &block.end {
+                found.extend(labels.iter().map(|label| (label.name, label.params.clone())));
+            }
+        });
+    }
+    found
+}
+
+/// The locals that are named in what computes a value.
+fn named_in(rhs: &Rhs, flow: &Flow, found: &mut HashSet<Var>) {
+    let mut atom = |atom: &Atom| {
+        if let Atom::Local(var) = atom {
+            found.insert(*var);
+        }
+    };
+    match rhs {
+        Rhs::Atom(one) | Rhs::SetGlobal(_, one, _) => atom(one),
+        Rhs::Prim(_, all, _) => all.iter().for_each(atom),
+        Rhs::Call(operator, _, all, _) => {
+            atom(operator);
+            all.iter().for_each(atom);
+        }
+        Rhs::Global(_) => {}
+        Rhs::Block(block) => named(block, flow, found),
+    }
+}
+
+/// The locals that a step names.
+fn named_by(stmt: &Stmt, flow: &Flow, found: &mut HashSet<Var>) {
+    match stmt {
+        Stmt::Let(_, rhs, _) => named_in(rhs, flow, found),
+        Stmt::Closures(all) => {
+            for (_, id) in all {
+                found.extend(&flow.procs[id.0 as usize].free);
+            }
+        }
+        Stmt::Scope(_) => {}
+    }
+}
+
+/// The locals that the end of a block names.
+fn named_at_end(end: &End, flow: &Flow, found: &mut HashSet<Var>) {
+    match end {
+        End::Return(rhs) => named_in(rhs, flow, found),
+        End::If(test, then, other) => {
+            named_in(test, flow, found);
+            named(then, flow, found);
+            named(other, flow, found);
+        }
+        End::Loops(labels, body) => {
+            labels.iter().for_each(|label| named(&label.body, flow, found));
+            named(body, flow, found);
+        }
+        End::Go(_, all) => {
+            found.extend(all.iter().filter_map(|atom| match atom {
+                Atom::Local(var) => Some(*var),
+                _ => None,
+            }));
+        }
+    }
+}
+
+fn named(block: &Block, flow: &Flow, found: &mut HashSet<Var>) {
+    block.stmts.iter().for_each(|stmt| named_by(stmt, flow, found));
+    named_at_end(&block.end, flow, found);
+}

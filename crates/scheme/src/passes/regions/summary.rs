@@ -1,0 +1,56 @@
+//! What each clause of each procedure does, whoever calls it.
+
+use super::walk::{Done, Ends, Known, Walk};
+use crate::straight::{Block, Flow, ProcId};
+use std::collections::{HashMap, HashSet};
+
+/// A procedure's clause.
+pub(super) type ClauseId = (ProcId, usize);
+
+/// What a clause does.
+#[derive(Clone, PartialEq)]
+pub(super) struct Summary {
+    pub(super) done: Done,
+    pub(super) ends: Ends,
+}
+
+/// All clauses of a program.
+pub(super) fn clauses(flow: &Flow) -> impl Iterator<Item = ClauseId> {
+    let ids = flow.procs.iter().enumerate();
+    ids.flat_map(|(i, proc)| (0..proc.clauses.len()).map(move |c| (ProcId(i as u32), c)))
+}
+
+/// Walks through all clauses until nothing changes. All begin by doing nothing and never ending.
+pub(super) fn run(flow: &Flow) -> Known<'_> {
+    let mut known =
+        Known { flow, labels: super::labels(flow), summaries: HashMap::new(), kept: None };
+    loop {
+        let mut changed = false;
+        for clause in clauses(flow) {
+            let mut walk = Walk::clause(&known, clause);
+            let ends = walk.block(body(flow, clause));
+            let found = Summary { done: walk.done, ends };
+            if known.summaries.get(&clause) != Some(&found) {
+                known.summaries.insert(clause, found);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut kept = HashSet::new();
+    let within = clauses(flow).map(|clause| (Walk::clause(&known, clause), body(flow, clause)));
+    let tops = flow.tops.iter().map(|top| (Walk::scope(&known), top));
+    for (mut walk, block) in within.chain(tops) {
+        walk.block(block);
+        walk.numbers_stored(block, &mut kept);
+    }
+    known.kept = Some(kept);
+    known
+}
+
+/// What a clause does, as code.
+pub(super) fn body(flow: &Flow, (id, clause): ClauseId) -> &Block {
+    &flow.procs[id.0 as usize].clauses[clause].body
+}

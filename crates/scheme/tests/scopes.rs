@@ -1,0 +1,214 @@
+//! Scopes: what may be dropped is, and what must not is kept.
+//!
+//! Checked programs fill what a scope drops with addresses that cannot be read, so that a scope which is too short ends the
+//! program.
+
+mod common;
+
+use allod_scheme::{Settings, Sources, compile};
+use common::{Scratch, prints, quick, usual};
+use std::path::Path;
+use std::process::Command;
+
+/// The program after the pass, without the prelude's procedures; none is inlined.
+fn placed(text: &str) -> String {
+    let mut sources = Sources::new(Path::new("."));
+    let settings = Settings {
+        dump: Some("regions".into()),
+        disabled: vec!["inline".into()],
+        ..Settings::default()
+    };
+    compile(&mut sources, Path::new("test.scm"), text.into(), &settings).unwrap()
+}
+
+/// The lines of what a procedure became.
+fn procedure<'a>(placed: &'a str, name: &str) -> &'a str {
+    let start = placed
+        .match_indices("procedure ")
+        .find(|(at, _)| placed[*at..].split(' ').nth(2) == Some(name))
+        .unwrap_or_else(|| panic!("no {name}: {placed}"))
+        .0;
+    let rest = &placed[start + 1..];
+    let ends = ["\nprocedure ", "\ntop"].iter().filter_map(|next| rest.find(next)).min();
+    &placed[start..=start + ends.unwrap_or(rest.len() - 1)]
+}
+
+/// A list of so many numbers, which no call is made of in place.
+const NUMBERS: &str = "(define (numbers n) (if (= n 0) '() (cons n (numbers (- n 1)))))\n\
+                       (define (sum l) (if (null? l) 0 (+ (car l) (sum (cdr l)))))\n";
+
+/// Procedures `f` in which something is dropped.
+const DROPPED: &[(&str, &str)] = &[
+    ("the argument of a call that gives a number", "(define (f n) (+ 1 (sum (numbers n)))) (write (f 5))"),
+    ("before a call in tail position", "(define (f n) (sum (list (sum (numbers n)) 1))) (write (f 5))"),
+    (
+        "in each turn of a loop",
+        "(define (f n) (let loop ((i 0) (all 0)) (if (< i n) (loop (+ i 1) (+ all (length (numbers i)))) all)))
+         (write (f 9))",
+    ),
+    (
+        "on each path",
+        "(define (f n) (let ((l (numbers n))) (if (null? l) 0 (if (pair? (cdr l)) (length l) (- (car l))))))
+         (write (list (f 0) (f 1) (f 5)))",
+    ),
+    (
+        "what is stored in what is as new",
+        "(define (f n) (let ((v (make-vector 3 0))) (vector-set! v 1 (numbers n)) (length (vector-ref v 1))))
+         (write (f 5))",
+    ),
+    (
+        "where an error ends the other path",
+        "(define (f n) (let ((l (numbers n))) (if (null? l) (error \"none\" l) (length l)))) (write (f 5))",
+    ),
+    (
+        "where a procedure fills what it is given",
+        "(define (fill! v l) (vector-set! v 0 l) (if (null? l) 0 (fill! v (cdr l))))
+         (define (f n) (+ 1 (fill! (make-vector 1 #f) (numbers n)))) (write (f 4))",
+    ),
+    (
+        "where a part of what is older is given back",
+        "(define all (numbers 9))
+         (define (f n) (let ((key (length (numbers n)))) (memv key all))) (write (f 3))",
+    ),
+    (
+        "where numbers are counted in a vector",
+        "(define (f v n) (vector-set! v 0 (+ (vector-ref v 0) (sum (numbers n)))))
+         (define v (vector 1)) (f v 5) (write v)",
+    ),
+];
+
+/// Procedures `f` in which nothing may be dropped, because of what stands first.
+const KEPT: &[(&str, &str)] = &[
+    ("a vector", "(define (f v n) (let ((l (numbers n))) (vector-set! v 0 l) (sum l)))
+      (define v (vector 0)) (write (f v 5)) (write v)"),
+    ("a global", "(define g 0) (define (f n) (let ((l (numbers n))) (set! g l) (length l))) (write (f 5)) (write g)"),
+    (
+        "through a parameter",
+        "(define (put! p x) (if (pair? (cdr p)) (put! (cdr p) x) (set-cdr! p x)))
+         (define (f p n) (let ((l (numbers n))) (put! p l) (length l)))
+         (define p (list 1)) (write (f p 5)) (write p)",
+    ),
+    (
+        "through a parameter of another name for the same",
+        "(define (both! a b x) (set-car! a x) (set-car! (car b) (numbers 3)) (if (null? (car x)) (both! a b x) 1))
+         (define (f x) (let ((p (list 0))) (both! p p x)))
+         (define x (list 7)) (write (f x)) (write x)",
+    ),
+    ("a captured local", "(define (make) (let ((c '())) (lambda (x) (set! c (if x (numbers x) c)) c)))
+      (define k (make)) (define (f n) (length (k n))) (write (f 5)) (write (k #f))"),
+    (
+        "a handler that comes back",
+        "(define seen '())
+         (define (f n) (let ((l (numbers n))) (raise-continuable l) (length l)))
+         (write (with-exception-handler (lambda (c) (set! seen c) 0) (lambda () (f 5)))) (write seen)",
+    ),
+    (
+        "a continuation that is entered again",
+        "(define k #f) (define count 0)
+         (define (f n) (let ((l (numbers n))) (call/cc (lambda (here) (set! k here))) (sum l)))
+         (write (f 5)) (set! count (+ count 1)) (numbers 50) (if (< count 3) (k 0))",
+    ),
+    ("a port", "(define (f n) (let ((p (open-input-string (number->string n)))) (if (char? (read-char p)) 1 0)))
+      (write (f 5)) (let loop ((i 0)) (if (< i 99) (begin (f i) (loop (+ i 1)))))"),
+    ("a promise", "(define p (delay (numbers 3))) (define (f q) (length (force q))) (write (f p)) (write (force p))"),
+    (
+        "a parameter object",
+        "(define p (make-parameter '()))
+         (define (f n) (parameterize ((p (numbers n))) (length (p)))) (write (f 4)) (write (p))",
+    ),
+];
+
+#[test]
+fn what_nothing_needs_any_more_is_dropped() {
+    for (what, text) in DROPPED {
+        let placed = placed(&format!("{NUMBERS}{text}"));
+        let f = procedure(&placed, "f");
+        assert!(f.contains("mark ") && f.contains("release "), "{what}: {f}");
+    }
+}
+
+#[test]
+fn what_is_older_keeps_what_is_stored_in_it() {
+    for (what, text) in KEPT {
+        let placed = placed(&format!("{NUMBERS}{text}"));
+        let f = procedure(&placed, "f");
+        assert!(!f.contains("mark "), "{what}: {f}");
+    }
+}
+
+#[test]
+fn programs_print_the_same_with_scopes_and_without_them() {
+    for (i, (what, text)) in DROPPED.iter().chain(KEPT).enumerate() {
+        let text = format!("{NUMBERS}{text}");
+        let settings = common::without(Some("regions"));
+        let plain = common::prints_as("plain", &text, &settings, &usual("gcc"));
+        assert!(!plain.is_empty(), "{what}");
+        assert_eq!(prints("checked", &text, &quick(["gcc", "clang"][i % 2])), plain, "{what}");
+        if i % 3 == 0 {
+            assert_eq!(prints("usual", &text, &usual("gcc")), plain, "{what}");
+        }
+    }
+}
+
+#[test]
+fn symbols_outlive_the_scope_they_were_made_in() {
+    let text = format!(
+        "{NUMBERS}(define (f s) (string->symbol (string-append s (number->string (length (numbers 3))))))
+         (define a (f \"name\")) (numbers 99) (write (list a (eq? a (f \"name\")) (symbol->string a)))"
+    );
+    assert!(procedure(&placed(&text), "f").contains("release "));
+    assert_eq!(prints("symbols", &text, &quick("gcc")), "(name3 #t \"name3\")");
+}
+
+#[test]
+fn a_number_that_is_an_object_is_kept() {
+    let text = format!(
+        "{NUMBERS}(define total 0) (define v (vector 0 0.5))
+         (define (power l) (if (null? l) 1 (* 1000000007 (power (cdr l)))))
+         (define (f n) (+ 1 (power (numbers n))))
+         (define (g! n) (set! total (+ total (power (numbers n)))) (vector-set! v 0 (power (numbers n))) n)
+         (define (h! n) (let ((n (+ (g! n) (length (numbers n))))) (numbers 50) n))
+         (write (list (f 1) (f 3) (h! 4) (h! 5) total v))"
+    );
+    let placed = placed(&text);
+    assert!(placed.contains("unless object") && placed.contains("keep "), "{placed}");
+    let plain = common::prints_as("plain", &text, &common::without(Some("regions")), &usual("gcc"));
+    for cc in ["gcc", "clang"] {
+        assert_eq!(prints("numbers", &text, &quick(cc)), plain);
+        assert_eq!(prints("numbers", &text, &usual(cc)), plain);
+    }
+}
+
+/// What `SCHEME_STATS` tells of a program: by name the first number of each line.
+fn stats(text: &str) -> impl Fn(&str) -> f64 + use<> {
+    let scratch = Scratch::new("stats");
+    let program = common::compile(&scratch, "stats", text, &usual("gcc"));
+    let output = Command::new(program).env("SCHEME_STATS", "1").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    move |name| {
+        let line = said.lines().find(|line| line.starts_with(name));
+        let line = line.unwrap_or_else(|| panic!("no {name}: {said}"));
+        line[name.len()..].split_whitespace().next().unwrap().parse().unwrap()
+    }
+}
+
+#[test]
+fn a_loop_whose_turns_drop_what_they_make_needs_no_evacuation() {
+    let told = stats(&format!(
+        "{NUMBERS}(define (f n i) (if (> i 0) (begin (sum (numbers n)) (f n (- i 1)))))
+         (f 10000 200) (f 100000 3)"
+    ));
+    assert_eq!(told("evacuations"), 0.0);
+    assert!(told("dropped by scope") > 50.0 && told("most held") < 16.0);
+}
+
+#[test]
+fn large_vectors_are_given_back_with_their_scope() {
+    let told = stats(
+        "(define (f n) (vector-length (make-vector n 1)))
+         (let loop ((i 0)) (if (< i 500) (begin (f (+ 100000 i)) (loop (+ i 1)))))",
+    );
+    assert_eq!(told("evacuations"), 0.0);
+    assert!(told("dropped by scope") > 300.0 && told("most held") < 16.0);
+}
