@@ -79,7 +79,8 @@ unsafe fn scattered(r: *mut Control, seed: u64, count: usize) -> Raw {
                 *p.add(1 + random.below(2)) = new.0;
             }
         }
-        batch::array(r, 1000, |_| all[random.below(all.len())])
+        // Long enough for a chunk of its own.
+        batch::array(r, 100_000, |_| all[random.below(all.len())])
     }
 }
 

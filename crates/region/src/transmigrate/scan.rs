@@ -38,10 +38,23 @@ impl Mover<'_> {
             while self.stopped.is_none() {
                 self.scan_here(scan);
                 if let Some(p) = self.large.pop() {
-                    self.scan_object(p);
+                    self.scan_large(p);
                 } else if !self.next_memory(scan) {
                     return;
                 }
+            }
+        }
+    }
+
+    /// Scans a copy in a chunk of its own.
+    unsafe fn scan_large(&mut self, p: *mut u64) {
+        // SAFETY: `p` is a complete copy.
+        unsafe {
+            let end = p.byte_add(types::object_bytes(p, Header(*p)));
+            if self.logs() {
+                self.scan_to::<true>(p, end, false);
+            } else {
+                self.scan_to::<false>(p, end, false);
             }
         }
     }
