@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # In the order in which they would be published.
-crates=(allod-os allod-unwind allod-heap allod-frame-core allod-region-derive allod-region allod-frame allod-frame-tokio allod)
+crates=(allod-os allod-unwind allod-heap allod-metrics allod-frame-core allod-region-derive allod-region allod-frame allod-frame-tokio allod)
 
 for crate in "${crates[@]}" allod-frame-bevy allod-frame-rapier; do
     manifest=crates/${crate#allod-}/Cargo.toml

@@ -11,6 +11,7 @@ have pkg-config pkg-config
 have cmake cmake
 have valgrind valgrind
 have python3 python3
+have curl curl
 
 # Its programs take engines, which build for minutes. They stand on the pages of two crates, whose tests run them.
 elsewhere=docs/frames-in-engines.md

@@ -10,6 +10,7 @@
 //! | `tracing`, `tracy` | frames as spans and events; as marks, plots and zones | profiles |
 //! | `canaries`, `asan`, `valgrind` | overruns and late uses of frame memory are found | debugging |
 //! | `stats` | counts of allocations and frees by size class, of frames by thread | reports |
+//! | `metrics` | `allod::metrics`: the state of the heap as OpenMetrics | monitoring |
 //! | `hardened` | misuse of memory ends the process: docs/security.md | programs that are attacked |
 //! | `nightly` | frames for the standard library's own `Vec::new_in` and such | nightly compilers |
 //! | `knobs` | `ALLOD_BAND_B0=0` … `ALLOD_BAND_B7=0` | experiments |
@@ -44,6 +45,9 @@ pub use allod_heap::{
 pub use global::Allod;
 #[cfg(feature = "heap")]
 pub use heap::{Heap, OutOfMemory};
+
+#[cfg(feature = "metrics")]
+pub use allod_metrics as metrics;
 
 #[cfg(feature = "frame")]
 pub use allod_frame as frame;

@@ -1,0 +1,113 @@
+//! The thread that answers: one connection at a time, each within a few seconds.
+
+use crate::address::{Connection, Error, Listener};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, sleep};
+use std::time::Duration;
+
+/// How long the other side may take for each step.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest request that is read.
+const LONGEST: usize = 8 * 1024;
+/// The pause after the system refused a connection, as when the program has too many open files.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Metrics are served while this value lives.
+#[derive(Debug)]
+#[must_use = "metrics are served until the server is dropped"]
+pub struct Server {
+    address: String,
+    ended: Arc<AtomicBool>,
+}
+
+/// Serves the state of the heap at an address: the path of a Unix socket, which contains a `/`, or a loopback address
+/// with a port, where 0 lets the system choose one. A thread answers `GET /metrics` until the server is dropped or the
+/// process ends; [`std::mem::forget`] keeps it for good. No other thread waits for it.
+///
+/// # Errors
+/// Names the address and what is wrong with it. A socket that an ended process left behind is replaced.
+///
+/// ```
+/// let server = allod_metrics::serve("127.0.0.1:0")?;
+/// assert!(server.address().starts_with("127.0.0.1:"));
+/// assert!(allod_metrics::serve("0.0.0.0:0").unwrap_err().to_string().contains("loopback"));
+/// # Ok::<(), allod_metrics::Error>(())
+/// ```
+pub fn serve(address: &str) -> Result<Server, Error> {
+    let (listener, address) = Listener::at(address)?;
+    let ended = Arc::new(AtomicBool::new(false));
+    let server = Server { address, ended: ended.clone() };
+    let refused = |error| Error::System(server.address.clone(), error);
+    let answers = move || answer_all(&listener, &ended);
+    Builder::new().name("allod-metrics".into()).spawn(answers).map_err(refused)?;
+    Ok(server)
+}
+
+impl Server {
+    /// Where it listens: the path, or the address with its port.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Release);
+        // The thread waits for a connection: this one is its last.
+        if self.address.contains('/') {
+            let _ = std::os::unix::net::UnixStream::connect(&self.address);
+            let _ = std::fs::remove_file(Path::new(&self.address));
+        } else {
+            let _ = std::net::TcpStream::connect(&self.address);
+        }
+    }
+}
+
+fn answer_all(listener: &Listener, ended: &AtomicBool) {
+    loop {
+        let connection = listener.accept();
+        if ended.load(Ordering::Acquire) {
+            return;
+        }
+        match connection {
+            // Whoever asks may leave at any time.
+            Ok(connection) => drop(answer(connection)),
+            Err(_) => sleep(PAUSE),
+        }
+    }
+}
+
+fn answer(mut connection: Connection) -> io::Result<()> {
+    connection.limit(PATIENCE)?;
+    let request = request(&mut connection)?;
+    let mut words = request.split(' ');
+    let (status, kind, body) = match (words.next(), words.next()) {
+        (Some("GET"), Some("/metrics" | "/")) => ("200 OK", METRICS, crate::text()),
+        (Some("GET"), Some(_)) => ("404 Not Found", PLAIN, "metrics are at /metrics\n".into()),
+        _ => ("400 Bad Request", PLAIN, "GET /metrics is all there is\n".into()),
+    };
+    let length = body.len();
+    write!(
+        connection,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// The first line of a request, whose head is read to its end: closing before would lose the answer.
+fn request(connection: &mut Connection) -> io::Result<String> {
+    let (mut head, mut part) = (Vec::new(), [0; 512]);
+    while head.len() < LONGEST && !head.windows(4).any(|four| four == b"\r\n\r\n") {
+        match connection.read(&mut part)? {
+            0 => break,
+            n => head.extend_from_slice(&part[..n]),
+        }
+    }
+    let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(line).into_owned())
+}
