@@ -112,7 +112,10 @@ says_size() { noted overflow 100 'here, in' misuses_it 'allocated by' allocates_
 check "reports say how much was asked for" says_size
 check "a program without mistakes runs while stacks are noted" \
     env ALLOD_STACKS=1 LD_PRELOAD="$hardened" "$work/stacks" nothing 100
-is_refused_elsewhere() { on_allod ALLOD_STACKS=1 "$work/stacks" nothing 100 2>&1 | grep -q '^allod: ALLOD_STACKS: only the hardened'; }
+is_refused_elsewhere() {
+    on_allod ALLOD_STACKS=1 "$work/stacks" nothing 100 2>"$work/err" || return
+    grep -q '^allod: ALLOD_STACKS: only the hardened' "$work/err"
+}
 check "the default build says that it notes no stacks" is_refused_elsewhere
 
 # What is known of a library's frames is forgotten when it is unloaded.
