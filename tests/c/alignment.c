@@ -4,6 +4,9 @@
 #include <malloc.h>
 #include <unistd.h>
 
+/* Not in every C library, so weak: the preloaded library brings it. */
+__attribute__((weak)) void *pvalloc(size_t size);
+
 #define GIB ((size_t)1 << 30)
 
 static const size_t sizes[] = {0, 1, 7, 16, 33, 100, 1000, 4095, 4096, 4097, 70000, 3000000};

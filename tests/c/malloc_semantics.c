@@ -5,6 +5,7 @@
 
 /* Not in every C library, so weak: the preloaded library brings them. */
 __attribute__((weak)) void cfree(void *block);
+__attribute__((weak)) void *pvalloc(size_t size);
 __attribute__((weak)) void free_sized(void *block, size_t size);
 __attribute__((weak)) void free_aligned_sized(void *block, size_t align, size_t size);
 

@@ -31,12 +31,21 @@ pub const CONSTRUCTORS: Strategy = Strategy {
 /// Types are not inferred.
 pub const UNTYPED: Strategy = Strategy {
     name: "untyped",
-    about: ", with --disable types",
-    settings: || Settings { disabled: vec!["types".into()], ..Settings::default() },
+    about: ", with --disable types --disable regions",
+    settings: || Settings {
+        disabled: vec!["types".into(), "regions".into()],
+        ..Settings::default()
+    },
+};
+/// No scopes are inferred, as in the two others that are slower.
+pub const UNSCOPED: Strategy = Strategy {
+    name: "unscoped",
+    about: ", with --disable regions",
+    settings: || Settings { disabled: vec!["regions".into()], ..Settings::default() },
 };
 
 /// All strategies; each is measured by every C compiler.
-const STRATEGIES: [Strategy; 3] = [USUAL, CONSTRUCTORS, UNTYPED];
+const STRATEGIES: [Strategy; 4] = [USUAL, UNSCOPED, CONSTRUCTORS, UNTYPED];
 
 /// The C compilers.
 pub const COMPILERS: [&str; 2] = ["gcc", "clang"];

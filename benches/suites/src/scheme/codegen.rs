@@ -1,7 +1,7 @@
-//! This compiler compared with itself: objects made by inlined typed allocation against constructors, and
-//! inferred types against none.
+//! This compiler compared with itself: objects made by inlined typed allocation against constructors,
+//! inferred types against none, and inferred scopes against none.
 
-use super::arms::{COMPILERS, CONSTRUCTORS, Strategy, UNTYPED, USUAL};
+use super::arms::{COMPILERS, CONSTRUCTORS, Strategy, UNSCOPED, UNTYPED, USUAL};
 use super::{Request, SUITE, names_of};
 use crate::required::{self, Required};
 use allod_lab::model::{Report, metric};
@@ -9,8 +9,13 @@ use allod_lab::table::{Table, digits};
 use allod_lab::views::{Against, GEOMETRIC_MEAN, Ratios, View};
 use allod_scheme::classics::Group;
 
-/// What each suite is called, and what the usual strategy is compared with.
-const COMPARED: [(&str, Strategy); 2] = [("typed", CONSTRUCTORS), ("inferred", UNTYPED)];
+/// What each suite is called, and the two strategies that it compares, the slow one first. Each pair differs in
+/// one thing: constructors allow no scopes, so the first two do without.
+const COMPARED: [(&str, [Strategy; 2]); 3] = [
+    ("typed", [CONSTRUCTORS, UNSCOPED]),
+    ("inferred", [UNTYPED, UNSCOPED]),
+    ("scoped", [UNSCOPED, USUAL]),
+];
 
 /// How many times faster typed allocation is to be than constructors, at least.
 const WANTED: [(&str, f64); 7] = [
@@ -33,11 +38,11 @@ struct Pair {
 
 /// The comparisons of which both arms take part.
 fn pairs(request: &Request) -> Vec<Pair> {
-    let pair = |cc: &str, (name, slow): (&str, Strategy)| Pair {
+    let pair = |cc: &str, (name, [slow, fast]): (&str, [Strategy; 2])| Pair {
         suite: format!("{SUITE}-{name}-{cc}"),
         column: format!("{name}, {cc}"),
         slow: slow.arm(cc),
-        fast: USUAL.arm(cc),
+        fast: fast.arm(cc),
     };
     let takes_part = |arm: &str| request.arms.iter().any(|a| a.name == arm);
     let all = COMPILERS.iter().flat_map(|cc| COMPARED.map(|compared| pair(cc, compared)));
@@ -67,7 +72,8 @@ pub(super) fn add_to(request: &Request, report: &mut Report) {
         View { results: false, ..programs }.add_to(report, against);
     }
     let required = |(row, wanted): &(&str, f64)| {
-        COMPILERS.map(|cc| Required::within(row, [&CONSTRUCTORS.arm(cc), &USUAL.arm(cc)], *wanted))
+        COMPILERS
+            .map(|cc| Required::within(row, [&CONSTRUCTORS.arm(cc), &UNSCOPED.arm(cc)], *wanted))
     };
     let all = WANTED.iter().flat_map(required).collect();
     report.required = required::judged(SUITE, &metric::RUN, all, report, request.terms.threshold);
@@ -107,7 +113,8 @@ pub(super) fn table(request: &Request, report: &Report) -> String {
     format!(
         "This compiler compared with itself: \"typed\" is how many times faster a program is whose objects are\n\
          made by inlined typed allocation than the same by constructors, \"inferred\" how many times faster it is\n\
-         with inferred types than without; with 95 % intervals.\n\n{table}\n"
+         with inferred types than without, both without scopes, \"scoped\" how many times faster it is with inferred\n\
+         scopes than without; with 95 % intervals.\n\n{table}\n"
     )
 }
 
