@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`ending`] | the end of the process |
 //! | [`word`], [`value`] | words, and the objects they lead to; new objects |
-//! | [`state`], [`stats`] | the program, its region and its roots; moving to a new region |
+//! | [`shared`], [`state`], [`stats`] | the program, its region and its roots; moving to a new region |
 //! | [`scopes`] | dropping what was made since a mark |
 //! | [`failure`], [`errors`] | errors of primitives, as conditions of Scheme; those of the program's code, and its last words |
 //! | [`trace`] | the calls that led to an error |
@@ -17,7 +17,7 @@
 //! | [`start`] | the beginning of a program and its end |
 //! | `region`, `errno` | the functions of `allod/region.h`, the same as in `liballod.a` |
 //!
-//! A file uses only those before it: `ending`, `stats` → `word` → `state` → `trace`, `value` → `failure` → `chars`,
+//! A file uses only those before it: `ending`, `stats` → `word` → `shared` → `scopes` → `state` → `trace`, `value` → `failure` → `chars`,
 //! `foreign`, `numbers`, `vectors` → `bytes`, `equality`, `inexact`, `printing` → `lists`, `records`, `strings` →
 //! `arithmetic`, `errors`, `ports`, `system` → `files`, `input`, `output`, `reading`, `start`.
 //!
@@ -50,6 +50,7 @@ mod records;
 #[path = "../../../capi/src/region.rs"]
 mod region;
 mod scopes;
+mod shared;
 mod start;
 mod state;
 mod stats;

@@ -8,7 +8,7 @@
 //! between are given back: so a loop whose turns take more than a chunk's rest does not take and give back
 //! that chunk in each turn. What the mark's own chunk held behind it goes when the region is next moved.
 
-use crate::state::{State, state};
+use crate::shared::{State, state};
 use allod_region::chunk::drop_chunk;
 use allod_region::control::accounting;
 

@@ -6,6 +6,7 @@
 
 use crate::ending;
 use crate::scopes::Scopes;
+use crate::shared::state;
 use crate::stats::{self, Stats};
 use crate::word::{self, V};
 use allod_region::control::{self, Control};
@@ -14,40 +15,6 @@ use allod_region::{Raw, life, transmigrate};
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 use std::time::Instant;
-
-/// `struct sch_state`.
-#[repr(C)]
-pub struct State {
-    pub(crate) region: *mut Control,
-    poll: u64,
-    dynamic: V,
-    winders: V,
-    base: *mut V,
-    constants: u64,
-    constant_bytes: u64,
-    always: u64,
-    serial: u64,
-    same: u64,
-    kept: u64,
-    pub(crate) open: u64,
-}
-
-/// Shared with the program, which reads and writes it in inlined functions.
-#[unsafe(no_mangle)]
-pub static mut sch_rt: State = State {
-    region: ptr::null_mut(),
-    poll: 0,
-    dynamic: V::NIL,
-    winders: V::NIL,
-    base: ptr::null_mut(),
-    constants: 0,
-    constant_bytes: 0,
-    always: 0,
-    serial: 0,
-    same: 0,
-    kept: 0,
-    open: 0,
-};
 
 #[repr(C)]
 struct NameOf {
@@ -122,12 +89,6 @@ static mut OWN: Own = Own {
 
 /// A region is not moved before it holds this much: below it, moving costs more than it gives back.
 const LEAST: usize = 8 << 20;
-
-pub(crate) fn state() -> &'static mut State {
-    let place = &raw mut sch_rt;
-    // SAFETY: there is one thread, and nobody here keeps the reference over a call.
-    unsafe { &mut *place }
-}
 
 fn own() -> &'static mut Own {
     let place = &raw mut OWN;
@@ -340,51 +301,6 @@ pub extern "C" fn sch_release_slow(cursor: *mut u8, serial: u64) {
 /// Tells what the region did, if that was asked for.
 pub fn tell_stats() {
     own().stats.tell(held(), own().scopes.dropped());
-}
-
-impl State {
-    /// From here on every release goes through the library.
-    fn look_at_releases(&mut self) {
-        self.same = self.serial + (1 << 63);
-    }
-
-    /// What ends scopes has happened.
-    pub fn changed(&mut self) {
-        self.serial += 1;
-        self.same += 1;
-    }
-
-    /// All marks are over.
-    pub fn keep(&mut self) {
-        self.changed();
-        self.kept = self.serial;
-        self.open = 0;
-    }
-
-    /// The number that marks are given now.
-    pub fn serial(&self) -> u64 {
-        self.serial
-    }
-
-    /// Whether a checked program has a mark that is not over.
-    pub fn has_open_scope(&self) -> bool {
-        self.always != 0 && self.open != 0
-    }
-
-    /// Whether every release goes through the library.
-    pub fn is_looked_at(&self) -> bool {
-        self.same != self.serial
-    }
-
-    /// Whether this is a checked program.
-    pub fn is_checked(&self) -> bool {
-        self.always != 0
-    }
-
-    /// Whether a mark is not over.
-    pub fn is_open(&self, serial: u64) -> bool {
-        serial >= self.kept
-    }
 }
 
 /// Bytes that the region holds, and how many of them it has used.

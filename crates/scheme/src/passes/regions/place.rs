@@ -6,8 +6,8 @@
 //! Whether it does so depends on what it calls: at first none does, and more do until nothing changes.
 
 use super::origins::{FRESH, NUMBER};
-use super::summary::{ClauseId, body, clauses};
-use super::walk::{Known, Walk};
+use super::summary::{body, clauses};
+use super::walk::{ClauseId, Known, Walk};
 use super::{Cause, Fate, Regions, Why, effects};
 use crate::core::Var;
 use crate::straight::{Block, End, Rhs, Stmt};

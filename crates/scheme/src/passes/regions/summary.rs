@@ -1,18 +1,8 @@
 //! What each clause of each procedure does, whoever calls it.
 
-use super::walk::{Done, Ends, Known, Walk};
+use super::walk::{ClauseId, Known, Summary, Walk};
 use crate::straight::{Block, Flow, ProcId};
 use std::collections::{HashMap, HashSet};
-
-/// A procedure's clause.
-pub(super) type ClauseId = (ProcId, usize);
-
-/// What a clause does.
-#[derive(Clone, PartialEq)]
-pub(super) struct Summary {
-    pub(super) done: Done,
-    pub(super) ends: Ends,
-}
 
 /// All clauses of a program.
 pub(super) fn clauses(flow: &Flow) -> impl Iterator<Item = ClauseId> {

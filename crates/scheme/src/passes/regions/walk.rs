@@ -6,13 +6,22 @@
 
 use super::effects::{self, Gives, Stores};
 use super::origins::{FRESH, Heap, NUMBER, OLD, Origins, argument};
-use super::summary::{ClauseId, Summary};
 use super::{Cause, Why};
 use crate::core::{Const, Var};
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, Label, ProcId, Rhs, Stmt};
 use allod_scheme_datum::{Node, Number, Place};
 use std::collections::{HashMap, HashSet};
+
+/// A procedure's clause.
+pub(super) type ClauseId = (ProcId, usize);
+
+/// What a clause does.
+#[derive(Clone, PartialEq)]
+pub(super) struct Summary {
+    pub(super) done: Done,
+    pub(super) ends: Ends,
+}
 
 /// What is known of the program.
 pub(super) struct Known<'a> {
