@@ -1,6 +1,6 @@
 //! Files that are read and written without a buffer of the C library's.
 
-use crate::vm::keeping_errno;
+use crate::errno::keeping_errno;
 use core::ffi::CStr;
 
 /// What the system said when it refused, as its error number.

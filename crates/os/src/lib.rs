@@ -20,12 +20,14 @@
 //! | [`file`](mod@file) | files, read and written without a buffer |
 //! | [`shared`] | a file that two processes map |
 //! | [`valgrind`] | requests to valgrind's tools |
+//! | [`errno`] | keeping it as it was |
 //! | [`env`](mod@env) | reading environment variables without allocating |
 #![no_std]
 
 pub mod barrier;
 pub mod clock;
 pub mod env;
+pub mod errno;
 pub mod file;
 pub mod futex;
 pub mod io;

@@ -3,7 +3,7 @@
 //! Symbols are weak references, null where nobody defines them: in programs without shared libraries, and with
 //! older C libraries that have some of them in separate libraries.
 
-use crate::vm::keeping_errno;
+use crate::errno::keeping_errno;
 use core::ffi::{CStr, c_void};
 
 /// The address of a weak symbol from the global offset table, null where nobody defines it.

@@ -1,6 +1,6 @@
 //! The system's randomness.
 
-use crate::vm::keeping_errno;
+use crate::errno::keeping_errno;
 
 /// A random word. Where the system has none yet, early in its life, or does not give it (a seccomp filter),
 /// from what the kernel gave the process at its start, and the clock.

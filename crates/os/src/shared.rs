@@ -1,6 +1,6 @@
 //! A file that two processes map: one asks by making it, the other answers by writing into it.
 
-use crate::vm::keeping_errno;
+use crate::errno::keeping_errno;
 use core::ffi::CStr;
 use core::mem::MaybeUninit;
 use core::ptr;

@@ -1,6 +1,7 @@
 //! The stack of a thread: its current position, and reading it without trusting it.
 
-use crate::vm::{keeping_errno, page_size};
+use crate::errno::keeping_errno;
+use crate::vm::page_size;
 
 /// A position on a thread's stack: the registers that lead to its callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

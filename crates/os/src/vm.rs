@@ -5,6 +5,7 @@
 //! piece. Where it does not (`ulimit -v`, small containers), the same addresses are mapped piece by
 //! piece when they are needed, without ever replacing a mapping that somebody else made there.
 
+use crate::errno::keeping_errno;
 use crate::random;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,17 +27,6 @@ pub enum Refused {
     Memory,
     /// Somebody else has mapped something there (unreserved windows only).
     Occupied,
-}
-
-/// Runs `f` and puts `errno` back as it was: allocation that succeeds in the end leaves it alone.
-pub fn keeping_errno<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: errno's address is always valid in the calling thread.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let r = f();
-        *libc::__errno_location() = errno;
-        r
-    }
 }
 
 /// Bytes in a page of the running system (4096 on x86-64). Cheap after the first call.

@@ -5,8 +5,8 @@
 //! the next place of a chain. Each place has a handler function of its own and knows what came before it, so that a
 //! program's handler that passes on to the one it found, an earlier place, does not come back to itself.
 
+use allod_os::errno::keeping_errno;
 use allod_os::lock::Lock;
-use allod_os::vm;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::{MaybeUninit, transmute};
@@ -48,7 +48,7 @@ pub fn lock() -> &'static Lock {
 
 /// Puts one of the handlers in front of whatever else there is. A few hundred nanoseconds where it is.
 pub fn put_first(handlers: [Handler; PLACES]) {
-    vm::keeping_errno(|| {
+    keeping_errno(|| {
         // Whoever has the lock does the same.
         let Some(_held) = CHAIN.lock.try_enter() else { return };
         // SAFETY: places for the system's answers; a place that is not in use is the lock's holder's.

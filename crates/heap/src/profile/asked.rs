@@ -10,8 +10,9 @@ use crate::base::spare_stack::SPARE_STACK;
 use crate::profile::dump;
 use crate::profile::samples::{self, By, Late};
 use crate::purge::policy;
+use allod_os::errno::keeping_errno;
 use allod_os::file::Refusal;
-use allod_os::{io, signal, vm};
+use allod_os::{io, signal};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -96,7 +97,7 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 static LATE: Late = Late(|| write_numbered(By::Call));
 
 extern "C" fn at_signal(_: c_int) {
-    vm::keeping_errno(|| write_numbered(By::Handler));
+    keeping_errno(|| write_numbered(By::Handler));
 }
 
 /// Writes the next of the profiles that signals ask for. On a stack of our own: the thread's may be small.
