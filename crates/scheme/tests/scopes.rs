@@ -110,6 +110,17 @@ const KEPT: &[(&str, &str)] = &[
     ),
     ("a port", "(define (f n) (let ((p (open-input-string (number->string n)))) (if (char? (read-char p)) 1 0)))
       (write (f 5)) (let loop ((i 0)) (if (< i 99) (begin (f i) (loop (+ i 1)))))"),
+    ("the rest of a list of characters", "(define (f s) (cdr (string->list s))) (define a (f \"hello\")) (numbers 9) (write a)"),
+    ("the rest of a list of the same", "(define (f n) (cdr (make-list n 'a))) (define a (f 4)) (numbers 9) (write a)"),
+    (
+        "what lies deeper in a copy",
+        "(define (f l) (cddr (list-copy l))) (define a (f (numbers 5))) (numbers 9) (write a)",
+    ),
+    (
+        "what lies deeper in what was read",
+        "(define (f p) (cddr (read p)))
+         (define p (open-input-string \"(1 2 3 4)\")) (define a (f p)) (numbers 9) (write a)",
+    ),
     ("a promise", "(define p (delay (numbers 3))) (define (f q) (length (force q))) (write (f p)) (write (force p))"),
     (
         "a parameter object",
