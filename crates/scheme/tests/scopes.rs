@@ -223,3 +223,22 @@ fn large_vectors_are_given_back_with_their_scope() {
     assert_eq!(told("evacuations"), 0.0);
     assert!(told("dropped by scope") > 300.0 && told("most held") < 16.0);
 }
+
+#[test]
+fn a_large_vector_outlives_a_scope_that_begins_with_an_empty_chunk() {
+    let text = "(define (f n) (let loop ((i 0) (l '())) (if (< i n) (loop (+ i 1) (cons i l)) (length l))))
+         (define (g n m)
+           (f n)
+           (let ((v (make-vector m 1)))
+             (f n)
+             (let ((w (make-vector m 7)))
+               (let loop ((i 0) (s 0))
+                 (if (< i m) (loop (+ i 1) (+ s (vector-ref v i))) (+ s (vector-ref w 0)))))))
+         (define (wrong n m) (if (= (g n m) (+ m 7)) 0 1))
+         (let loop ((n 1000) (all 0))
+           (if (< n 400000)
+               (loop (quotient (* n 9) 8) (+ all (wrong n 20000) (wrong n 70000) (wrong n 300000)))
+               (write all)))";
+    assert!(procedure(&placed(text), "g").contains("release "));
+    assert_eq!(prints("large", text, &usual("gcc")), "0");
+}
