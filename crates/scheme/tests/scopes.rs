@@ -110,6 +110,17 @@ const KEPT: &[(&str, &str)] = &[
     ),
     ("a port", "(define (f n) (let ((p (open-input-string (number->string n)))) (if (char? (read-char p)) 1 0)))
       (write (f 5)) (let loop ((i 0)) (if (< i 99) (begin (f i) (loop (+ i 1)))))"),
+    ("the rest of a list of characters", "(define (f s) (cdr (string->list s))) (define a (f \"hello\")) (numbers 9) (write a)"),
+    ("the rest of a list of the same", "(define (f n) (cdr (make-list n 'a))) (define a (f 4)) (numbers 9) (write a)"),
+    (
+        "what lies deeper in a copy",
+        "(define (f l) (cddr (list-copy l))) (define a (f (numbers 5))) (numbers 9) (write a)",
+    ),
+    (
+        "what lies deeper in what was read",
+        "(define (f p) (cddr (read p)))
+         (define p (open-input-string \"(1 2 3 4)\")) (define a (f p)) (numbers 9) (write a)",
+    ),
     ("a promise", "(define p (delay (numbers 3))) (define (f q) (length (force q))) (write (f p)) (write (force p))"),
     (
         "a parameter object",
@@ -211,4 +222,23 @@ fn large_vectors_are_given_back_with_their_scope() {
     );
     assert_eq!(told("evacuations"), 0.0);
     assert!(told("dropped by scope") > 300.0 && told("most held") < 16.0);
+}
+
+#[test]
+fn a_large_vector_outlives_a_scope_that_begins_with_an_empty_chunk() {
+    let text = "(define (f n) (let loop ((i 0) (l '())) (if (< i n) (loop (+ i 1) (cons i l)) (length l))))
+         (define (g n m)
+           (f n)
+           (let ((v (make-vector m 1)))
+             (f n)
+             (let ((w (make-vector m 7)))
+               (let loop ((i 0) (s 0))
+                 (if (< i m) (loop (+ i 1) (+ s (vector-ref v i))) (+ s (vector-ref w 0)))))))
+         (define (wrong n m) (if (= (g n m) (+ m 7)) 0 1))
+         (let loop ((n 1000) (all 0))
+           (if (< n 400000)
+               (loop (quotient (* n 9) 8) (+ all (wrong n 20000) (wrong n 70000) (wrong n 300000)))
+               (write all)))";
+    assert!(procedure(&placed(text), "g").contains("release "));
+    assert_eq!(prints("large", text, &usual("gcc")), "0");
 }

@@ -80,7 +80,6 @@ impl Scopes {
         let marked = self.taken[..since].iter().rposition(|chunk| !chunk.alone);
         // A chunk that held nothing when the mark was made goes with the others.
         let empty = marked.filter(|i| moves_on && self.taken[*i].first == cursor);
-        let from = empty.unwrap_or(since);
         let mut freed = 0;
         // SAFETY: the region is open. The compiler has proven that nothing made since the mark is used any more. The
         // cursor is in the newest chunk of those that are not alone, which stays.
@@ -94,7 +93,10 @@ impl Scopes {
             }
             poison(s, begin, (*r).cursor);
             (*r).cursor = begin;
-            for chunk in self.taken.split_off(from) {
+            // Those that are alone and older than the mark stay, though they were taken after the empty one.
+            let mut gone = self.taken.split_off(since);
+            gone.extend(empty.map(|i| self.taken.remove(i)));
+            for chunk in gone {
                 if chunk.first == newest {
                     self.taken.push(chunk);
                     continue;

@@ -355,11 +355,15 @@ impl<'a> Walk<'a> {
                 heap.store(FRESH, any);
                 FRESH
             }
+            Gives::Chain => {
+                heap.store(FRESH, FRESH | any);
+                FRESH
+            }
             Gives::Leaf => FRESH,
             Gives::Global => heap.load(OLD),
             Gives::Anything => {
                 let all = heap.closure(any);
-                heap.store(FRESH, all | NUMBER);
+                heap.store(FRESH, FRESH | NUMBER | all);
                 FRESH | NUMBER | all
             }
         })
