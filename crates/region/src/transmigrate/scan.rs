@@ -396,7 +396,7 @@ impl Hot {
             }
             self.here = place;
             if header != PAIR || self.limit as usize - (q as usize) < PAIR_BYTES {
-                if LOGS || !self.copy_other(p, header) {
+                if !self.copy_other::<LOGS>(mover, p, header) {
                     return self.forward_elsewhere(mover, slot);
                 }
                 *slot = q as u64;
@@ -421,9 +421,14 @@ impl Hot {
     }
 
     /// Copies an object that is no pair and needs no particular alignment. False when there is no room for it
-    /// here, or it is large.
+    /// here or in the log, or it is large.
     #[inline(always)]
-    unsafe fn copy_other(&mut self, p: *mut u64, header: u64) -> bool {
+    unsafe fn copy_other<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        p: *mut u64,
+        header: u64,
+    ) -> bool {
         // SAFETY: the callers' object lies in `here`; there is room for the copy.
         unsafe {
             if header != self.same.0 {
@@ -432,7 +437,7 @@ impl Hot {
             }
             let (words, q) = (self.same.1, self.cursor);
             let room = (self.limit as usize - q as usize) / 8;
-            if words > room.min(MOST_AT_ONCE) {
+            if words > room.min(MOST_AT_ONCE) || (LOGS && mover.log.object(p).is_err()) {
                 return false;
             }
             copy_words(p, q, words);
