@@ -35,6 +35,14 @@ use core::fmt;
 /// assert_eq!(document.words("a rose").len(), 2);
 /// assert_eq!(document.memory.end().frames(), 1);
 /// ```
+///
+/// It stays on its thread, as every frame does. What may go to another is the arena that
+/// [`end`](OwnedFrame::end) returns.
+///
+/// ```compile_fail
+/// let memory = allod_frame::OwnedFrame::new();
+/// std::thread::spawn(move || drop(memory)); // does not compile: the frame is this thread's
+/// ```
 pub struct OwnedFrame {
     /// Ends before the arena does: fields are dropped in this order.
     guard: FrameGuard<'static>,

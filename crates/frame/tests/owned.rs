@@ -2,6 +2,7 @@
 
 use allocator_api2::vec::Vec;
 use allod_frame::{Arena, OwnedFrame};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A tree whose nodes lie in a frame; covariant in its lifetime.
@@ -82,4 +83,55 @@ fn an_arena_that_is_kept_takes_no_new_memory() {
         }
         assert_eq!((arena.reserved(), arena.frames()), (reserved, round + 1));
     }
+}
+
+/// Counts itself as long as it lives; its drop panics if it is told to.
+struct Counted {
+    _alive: Arc<()>,
+    panics: bool,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        assert!(!self.panics, "a drop that panics");
+    }
+}
+
+#[test]
+fn after_a_drop_that_panics_every_value_was_dropped_once_and_the_owner_goes_on() {
+    let value = Arc::new(());
+    let fill = |memory: &OwnedFrame| {
+        for panics in [false, true, false] {
+            memory.frame().alloc_drop(Counted { _alive: value.clone(), panics });
+        }
+        assert_eq!(Arc::strong_count(&value), 4);
+    };
+    let mut memory = OwnedFrame::new();
+    fill(&memory);
+    assert!(catch_unwind(AssertUnwindSafe(|| memory.reset())).is_err());
+    assert_eq!(Arc::strong_count(&value), 1);
+    fill(&memory);
+    assert!(catch_unwind(AssertUnwindSafe(|| memory.reset())).is_err());
+    memory.reset();
+    assert_eq!((Arc::strong_count(&value), memory.frame().used()), (1, 0));
+    fill(&memory);
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(memory))).is_err());
+    assert_eq!(Arc::strong_count(&value), 1);
+    let memory = OwnedFrame::new();
+    fill(&memory);
+    assert!(catch_unwind(AssertUnwindSafe(|| memory.end())).is_err());
+    assert_eq!(Arc::strong_count(&value), 1);
+}
+
+#[test]
+fn owners_are_exchanged_together_with_their_memory() {
+    let (mut one, mut other) = (OwnedFrame::new(), OwnedFrame::new());
+    one.frame().alloc_slice_fill(100_000, 1u8);
+    let used = one.frame().used();
+    std::mem::swap(&mut one, &mut other);
+    assert_eq!((one.frame().used(), other.frame().used()), (0, used));
+    other.reset();
+    let kept = one.frame().alloc(7u64);
+    drop(other);
+    assert_eq!(*kept, 7);
 }

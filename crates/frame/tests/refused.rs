@@ -29,6 +29,10 @@ fn misuse_does_not_compile() {
         "loader_on_two_threads",
         "finished_that_refers_to_its_frame",
         "finished_from_outside",
+        "owned_value_across_reset",
+        "owned_value_after_end",
+        "owned_value_outlives_its_owner",
+        "owned_frame_exchanged",
     ] {
         t.compile_fail(format!("tests/refused/{case}.rs"));
     }

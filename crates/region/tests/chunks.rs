@@ -3,7 +3,7 @@
 
 use allod_region::types::{self, Name, Tail, Type};
 use allod_region::value::Header;
-use allod_region::{Control, Raw, batch, life, objects, transmigrate};
+use allod_region::{Control, Raw, batch, chunk, control, life, objects, transmigrate};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -142,5 +142,45 @@ proptest! {
             life::exit(copied);
             life::exit(moved);
         }
+    }
+}
+
+#[test]
+fn chunks_are_given_back_one_by_one_and_the_others_stay() {
+    // SAFETY: the region is open until its exit; nothing in a chunk is used once it was given back.
+    unsafe {
+        let r = life::create();
+        // A chunk of its own while the cursor is in the control block: the only one there is.
+        let first = |root: Raw| root.pointer().unwrap().cast::<u8>();
+        let alone = batch::array(r, 10_000, |_| Raw::NIL);
+        assert_eq!(control::accounting(r).chunks, 1);
+        chunk::drop_chunk(r, first(alone));
+        let empty = control::accounting(r);
+        assert_eq!((empty.chunks, empty.live, control::live(r)), (0, 0, 0));
+
+        // Now large arrays, each alone, around chunks of pairs.
+        let mut large = Vec::new();
+        let mut list = Raw::NIL;
+        for i in 0..6 {
+            large.push(batch::array(r, 100_000, |_| Raw::small_wrapping(i)));
+            list = (0..1000).fold(list, |next, k| objects::pair(r, Raw::small_wrapping(k), next));
+        }
+        let before = control::accounting(r);
+        // The newest, the oldest and one between, of those that are alone.
+        for i in [5, 0, 2] {
+            chunk::drop_chunk(r, first(large[i]));
+        }
+        let after = control::accounting(r);
+        assert_eq!((after.chunks, after.live), (before.chunks - 3, before.live - 3 * 800_008));
+        assert_eq!(control::live(r), after.live);
+        // What stays can be used, moved, and added to.
+        let more = batch::array(r, 100_000, |_| list);
+        let dest = life::create();
+        let mut roots = [list, large[1], large[3], large[4], more];
+        let shapes = roots.map(shape);
+        transmigrate::take(dest, r, &mut roots).unwrap();
+        life::exit(r);
+        assert!(roots.map(shape) == shapes);
+        life::exit(dest);
     }
 }

@@ -1,11 +1,11 @@
 //! Fetching what a scan comes to next.
 //!
-//! The objects that copies lead to lie anywhere in the source, and each that is in no cache costs as much
-//! time as copying twenty. So the headers that the slots some way ahead lead to are asked for early.
+//! The objects that copies lead to lie anywhere in the source, and waiting for one that is in no cache takes
+//! far longer than copying it. So the headers that the slots some way ahead lead to are asked for early.
 
 /// Words between a slot that is scanned and one whose object is asked for: where objects of two to six words each
-/// follow one another, a slot in the same place of a later one. Chosen by the pauses of `nboyer` and `gcbench`
-/// (`allod scheme --stats`).
+/// follow one another, a slot in the same place of a later one. What a distance gains shows in the pauses of `nboyer`
+/// and `gcbench` (`allod scheme --stats`).
 const AHEAD: usize = 60;
 
 /// Asks for the object that the slot [`AHEAD`] words after `at` leads to, if it lies before `end`. Any word may stand

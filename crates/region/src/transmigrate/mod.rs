@@ -33,11 +33,13 @@
 //! | `log` | which headers were overwritten |
 //! | `mover` | single objects: where they lie, and their copies |
 //! | `lists`, `scan` | whole lists, and the queue of copies |
+//! | `hot` | what a scan keeps in registers, and its straight line |
 //! | `undo` | putting all back without memory |
 //! | `run` | from beginning to end |
 
 mod ahead;
 mod atlas;
+mod hot;
 mod lanes;
 mod lists;
 mod log;

@@ -241,32 +241,50 @@ impl<'a> Mover<'a> {
         if self.stays.holds(p) {
             return false;
         }
+        // SAFETY: the callers' object is alive.
+        unsafe {
+            if self.met > RECENT {
+                return self.enter_one_of_many(p);
+            }
+            self.remembers(p) || self.meet(p)
+        }
+    }
+
+    /// [`enter`](Mover::enter) once more has been met than is remembered in a row.
+    #[inline(never)]
+    unsafe fn enter_one_of_many(&mut self, p: *mut u64) -> bool {
         if let Some(place) = self.atlas.find(p as u64) {
             self.here = Extent::of(place);
             return true;
         }
-        for extent in &self.recent[..self.met.min(RECENT)] {
-            if extent.holds(p) {
-                self.here = *extent;
-                self.chart(p);
-                return true;
-            }
+        // SAFETY: the callers' object is alive.
+        let found = self.remembers(p) || unsafe { self.meet(p) };
+        if found && !self.here.is_tabled() {
+            self.atlas.enter(p as u64, self.here.place());
         }
+        found
+    }
+
+    /// Makes memory that was met before the current one, if `p` lies there.
+    #[inline(always)]
+    fn remembers(&mut self, p: *mut u64) -> bool {
+        let extents = &self.recent[..self.met.min(RECENT)];
+        let Some(extent) = extents.iter().find(|extent| extent.holds(p)) else { return false };
+        self.here = *extent;
+        true
+    }
+
+    /// Looks up where `p` lies, and takes note of it if it is to be copied.
+    #[cold]
+    #[inline(never)]
+    unsafe fn meet(&mut self, p: *mut u64) -> bool {
         // SAFETY: the callers' object is alive.
         let found = unsafe { self.locate(p) };
         if found {
             self.recent[self.met % RECENT] = self.here;
             self.met += 1;
-            self.chart(p);
         }
         found
-    }
-
-    /// Enters the memory met last, where `p` lies, in the atlas, if much has been met.
-    fn chart(&mut self, p: *mut u64) {
-        if self.met > RECENT && !self.here.is_tabled() {
-            self.atlas.enter(p as u64, self.here.place());
-        }
     }
 
     /// Makes the destination keep a region that the one that is left keeps. Values that were stored as
@@ -276,8 +294,6 @@ impl<'a> Mover<'a> {
         unsafe { !self.left.is_null() && keeps(self.left, r) && keep(self.dest, r) }
     }
 
-    #[cold]
-    #[inline(never)]
     unsafe fn locate(&mut self, p: *mut u64) -> bool {
         // SAFETY: the callers' object is alive.
         unsafe {

@@ -1,0 +1,283 @@
+//! The straight line of a scan: what it keeps in registers, and copying what slots lead to without a call.
+
+use super::atlas::Place;
+use super::lanes;
+use super::mover::Mover;
+use super::pairs::{PAIR, PAIR_BYTES, copy_one};
+use super::visited::Extent;
+use crate::data::types;
+use crate::data::value::Header;
+
+/// Objects up to this many words are copied without a call.
+const MOST_AT_ONCE: usize = 16;
+
+/// What the straight line of a scan keeps in registers.
+pub(super) struct Hot {
+    /// The memory met last, if its objects' headers may be overwritten.
+    here: Place,
+    pub(super) cursor: *mut u64,
+    pub(super) limit: *mut u64,
+    /// Where the log's last run of pairs ends.
+    run_end: *mut u64,
+    /// A word and what became of it: what many lead to, as records do to their type, is looked up once.
+    last: (u64, u64),
+    /// The header and the words of the object copied last that is not a pair.
+    same: (u64, usize),
+}
+
+impl Hot {
+    #[inline(always)]
+    pub(super) unsafe fn of(mover: &Mover) -> Hot {
+        // SAFETY: the destination is alive.
+        unsafe {
+            Hot {
+                here: mover.here.place(),
+                cursor: (*mover.dest).cursor.cast(),
+                limit: (*mover.dest).limit.cast(),
+                run_end: mover.log.run.1,
+                last: (0, 0),
+                same: (0, 0),
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn put(&self, mover: &mut Mover) {
+        // SAFETY: as in `of`.
+        unsafe { (*mover.dest).cursor = self.cursor.cast() };
+        mover.log.run.1 = self.run_end;
+        if self.here.words > 0 {
+            mover.here = Extent::of(self.here);
+        }
+    }
+
+    /// True for the address of an object in the memory met last.
+    #[inline(always)]
+    fn holds(&self, word: u64) -> bool {
+        self.here.holds(word)
+    }
+
+    /// Copies both children of the pair at `at` when they are uncopied pairs side by side, as in a tree
+    /// that is laid out level by level. False when nothing was done.
+    #[inline(always)]
+    pub(super) unsafe fn twins<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        at: *mut u64,
+        car: u64,
+        cdr: u64,
+    ) -> bool {
+        // SAFETY: `holds` vouches for the car's object and the cdr's; there is room for both copies.
+        unsafe {
+            if cdr.wrapping_sub(car) != PAIR_BYTES as u64 || !self.holds(car) || !self.holds(cdr) {
+                return false;
+            }
+            let (p, q) = (car as *mut u64, self.cursor);
+            if *p != PAIR || *p.add(3) != PAIR {
+                return false;
+            }
+            if self.limit as usize - (q as usize) < 2 * PAIR_BYTES {
+                return false;
+            }
+            if LOGS {
+                if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+                    mover.stop();
+                    return true;
+                }
+                self.run_end = p.add(6);
+            }
+            *q.cast::<[u64; 6]>() = *p.cast::<[u64; 6]>();
+            *p = q as u64;
+            *p.add(3) = q.add(3) as u64;
+            *at.add(1) = q as u64;
+            *at.add(2) = q.add(3) as u64;
+            self.cursor = q.add(6);
+            true
+        }
+    }
+
+    /// Scans pairs from `at` on as long as their children lie side by side in their order; how many.
+    #[inline(always)]
+    pub(super) unsafe fn level<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        at: *mut u64,
+        end: *mut u64,
+    ) -> usize {
+        let pairs = (end as usize - at as usize) / PAIR_BYTES;
+        // SAFETY: copies lie up to `end`; `holds` vouches for the first child.
+        unsafe {
+            let car = *at.add(1);
+            if pairs < 4 || *at.add(10) != car.wrapping_add(144) || !self.holds(car) {
+                return 0;
+            }
+            let (p, q) = (car as *mut u64, self.cursor);
+            let source = (self.here.base + 8 * self.here.words - car) as usize / (2 * PAIR_BYTES);
+            let room = (self.limit as usize - q as usize) / (2 * PAIR_BYTES);
+            if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+                mover.stop();
+                return pairs;
+            }
+            let scanned = lanes::level(at, p, q, pairs.min(source).min(room));
+            if LOGS {
+                self.run_end = p.add(6 * scanned);
+            }
+            self.cursor = q.add(6 * scanned);
+            scanned
+        }
+    }
+
+    /// Forwards slots of an array from `at` on as long as they point to uncopied pairs side by side in
+    /// their order; how many.
+    #[inline(always)]
+    pub(super) unsafe fn row<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        at: *mut u64,
+        past: *mut u64,
+    ) -> usize {
+        let slots = (past as usize - at as usize) / 8;
+        // SAFETY: slots lie up to `past`; `holds` vouches for the first one's object.
+        unsafe {
+            if slots < 4 || *at.add(3) != (*at).wrapping_add(72) || !self.holds(*at) {
+                return 0;
+            }
+            let (p, q) = (*at as *mut u64, self.cursor);
+            let source = (self.here.base + 8 * self.here.words - p as u64) as usize / PAIR_BYTES;
+            let room = (self.limit as usize - q as usize) / PAIR_BYTES;
+            if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+                mover.stop();
+                return slots;
+            }
+            let forwarded = lanes::row(at, p, q, slots.min(source).min(room));
+            if LOGS {
+                self.run_end = p.add(3 * forwarded);
+            }
+            self.cursor = q.add(3 * forwarded);
+            forwarded
+        }
+    }
+
+    /// Forwards a slot of the copy that ends at `past`.
+    #[inline(always)]
+    pub(super) unsafe fn forward<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        slot: *mut u64,
+        past: *mut u64,
+    ) {
+        // SAFETY: as in `twins`.
+        unsafe {
+            let word = *slot;
+            if word & 7 != 0 {
+                return;
+            }
+            let mut place = self.here;
+            if !place.holds(word) {
+                // The nodes of a list copied in one go lead to one another already.
+                if word == past as u64 || word == 0 {
+                    return;
+                }
+                if word == self.last.0 {
+                    *slot = self.last.1;
+                    return;
+                }
+                match mover.atlas.find(word) {
+                    Some(found) => place = found,
+                    None if mover.atlas.stays(word) => return,
+                    None => return self.forward_elsewhere(mover, slot),
+                }
+            }
+            let (p, q) = (word as *mut u64, self.cursor);
+            let header = *p;
+            if header & 1 == 0 {
+                self.last = (word, header);
+                *slot = header;
+                return;
+            }
+            self.here = place;
+            if header != PAIR || self.limit as usize - (q as usize) < PAIR_BYTES {
+                if !self.copy_other::<LOGS>(mover, p, header) {
+                    return self.forward_elsewhere(mover, slot);
+                }
+                *slot = q as u64;
+                return;
+            }
+            if LOGS {
+                if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+                    mover.stop();
+                    return;
+                }
+                self.run_end = p.add(3);
+            }
+            copy_one(p, q);
+            *slot = q as u64;
+            self.cursor = q.add(3);
+            if *p.add(1) & 7 != 0 && *p.add(2) & 7 == 0 {
+                self.put(mover);
+                mover.follow(p, q);
+                *self = Hot { last: self.last, same: self.same, ..Hot::of(mover) };
+            }
+        }
+    }
+
+    /// Copies an object that is no pair and needs no particular alignment. False when there is no room for it
+    /// here or in the log, or it is large.
+    #[inline(always)]
+    unsafe fn copy_other<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        p: *mut u64,
+        header: u64,
+    ) -> bool {
+        // SAFETY: the callers' object lies in `here`; there is room for the copy.
+        unsafe {
+            if header != self.same.0 {
+                let Some(bytes) = types::plain_bytes(Header(header)) else { return false };
+                self.same = (header, bytes / 8);
+            }
+            let (words, q) = (self.same.1, self.cursor);
+            let room = (self.limit as usize - q as usize) / 8;
+            if words > room.min(MOST_AT_ONCE) || (LOGS && mover.log.object(p).is_err()) {
+                return false;
+            }
+            copy_words(p, q, words);
+            *p = q as u64;
+            self.cursor = q.add(words);
+            true
+        }
+    }
+
+    #[inline(never)]
+    unsafe fn forward_elsewhere(&mut self, mover: &mut Mover, slot: *mut u64) {
+        // SAFETY: as in `twins`.
+        unsafe {
+            let word = *slot;
+            self.put(mover);
+            mover.forward(slot.cast());
+            if *slot == word && mover.stopped.is_none() {
+                mover.atlas.enter_staying(word);
+            }
+            *self = Hot { last: (word, *slot), same: self.same, ..Hot::of(mover) };
+        }
+    }
+}
+
+/// Copies a few words.
+#[inline(always)]
+unsafe fn copy_words(mut p: *const u64, mut q: *mut u64, words: usize) {
+    // SAFETY: the callers' objects have so many words, and do not overlap.
+    unsafe {
+        for _ in 0..words / 4 {
+            *q.cast::<[u64; 4]>() = *p.cast::<[u64; 4]>();
+            (p, q) = (p.add(4), q.add(4));
+        }
+        if words & 2 != 0 {
+            *q.cast::<[u64; 2]>() = *p.cast::<[u64; 2]>();
+            (p, q) = (p.add(2), q.add(2));
+        }
+        if words & 1 != 0 {
+            *q = *p;
+        }
+    }
+}
