@@ -99,13 +99,18 @@ extern "C" fn at_signal(_: c_int) {
     vm::keeping_errno(|| write_numbered(By::Handler));
 }
 
-/// Writes the next of the profiles that signals ask for. On a stack of our own: the thread's may be small.
+/// Writes the next of the profiles that signals ask for. On a stack of our own: the thread's may be small. While another
+/// profile is written on it, which may take long, a thread that allocates does not wait.
 fn write_numbered(by: By) {
     if !policy::is_ours() || !is_begun() {
         return;
     }
     let mut done = Err(Refusal::BUSY);
-    if let Some(spare) = SPARE_STACK.take() {
+    let spare = match by {
+        By::Call => SPARE_STACK.try_take(),
+        By::Handler => SPARE_STACK.take(),
+    };
+    if let Some(spare) = spare {
         spare.call(|| {
             let number = NUMBER.load(Relaxed) + 1;
             done = write_by(BEGUN_BY.load(Relaxed), Some(number), by);
