@@ -235,6 +235,12 @@ signalled() {
 }
 check "while a profile waits for a pipe's reader, and another for it, the program goes on" signalled slow
 check "a child that is forked meanwhile writes its own" signalled forked
+is_reported_meanwhile() {
+    ALLOD_GUARD=1/1 signalled reported 2>"$work/err"
+    cat "$work/err"
+    grep -q '^allod: out of bounds (overflow): write' "$work/err"
+}
+check "a wrong access is reported meanwhile" is_reported_meanwhile
 check "a thread that is to be cancelled is not while it writes one" signalled cancelled
 
 is_gzip() { gzip -t "$work/heap.pb.gz"; }

@@ -88,6 +88,14 @@ static int forked(void) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 7;
 }
 
+/* Writes behind the page of a guarded block while a profile waits for its reader: that is reported. */
+static int reported(void) {
+    writes_slowly();
+    volatile char *block = malloc(16);
+    block[4096] = 1;
+    return 9;
+}
+
 static void *computes(void *nothing) {
     while (!goes) {}
     went_on = 1;
@@ -113,6 +121,7 @@ int main(int count, char **words) {
     takes(100);
     if (strcmp(words[1], "slow") == 0) return slow();
     if (strcmp(words[1], "forked") == 0) return forked();
+    if (strcmp(words[1], "reported") == 0) return reported();
     if (strcmp(words[1], "cancelled") == 0) return cancelled();
     return 2;
 }

@@ -20,9 +20,15 @@ struct Room {
 // SAFETY: used with the lock held.
 unsafe impl Sync for SpareStack {}
 
-/// The stack of this process.
-pub static SPARE_STACK: SpareStack =
-    SpareStack { lock: Lock::new(), room: UnsafeCell::new(Room { _bytes: [0; 64 * 1024] }) };
+/// The stack on which reports are written, and what is done at the end of the process.
+pub static SPARE_STACK: SpareStack = SpareStack::new();
+/// The stack on which profiles are written at a signal. That may take long, and reports do not wait.
+pub static PROFILE_STACK: SpareStack = SpareStack::new();
+
+/// In a forked child: whichever thread of the parent's used a stack is not there.
+pub fn forked() {
+    [&SPARE_STACK, &PROFILE_STACK].into_iter().for_each(|stack| stack.lock.reset_in_child());
+}
 
 /// A spare stack that is the calling thread's until the value is dropped.
 pub struct Taken<'a> {
@@ -31,6 +37,11 @@ pub struct Taken<'a> {
 }
 
 impl SpareStack {
+    const fn new() -> SpareStack {
+        let room = UnsafeCell::new(Room { _bytes: [0; 64 * 1024] });
+        SpareStack { lock: Lock::new(), room }
+    }
+
     /// Takes the stack once no other thread uses it, but waits for a second at most. `None` then, and where the calling
     /// thread uses it already.
     pub fn take(&self) -> Option<Taken<'_>> {
@@ -50,11 +61,6 @@ impl SpareStack {
     /// Takes the stack if nobody uses it.
     pub fn try_take(&self) -> Option<Taken<'_>> {
         self.lock.try_enter().map(|held| Taken { stack: self, _held: held })
-    }
-
-    /// In a forked child: whichever thread of the parent's used the stack is not there.
-    pub fn forked(&self) {
-        self.lock.reset_in_child();
     }
 }
 

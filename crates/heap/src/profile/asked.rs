@@ -6,7 +6,7 @@
 //! as the lock is released.
 
 use crate::base::settings;
-use crate::base::spare_stack::SPARE_STACK;
+use crate::base::spare_stack::PROFILE_STACK;
 use crate::profile::dump;
 use crate::profile::samples::{self, By, Late};
 use crate::purge::policy;
@@ -107,8 +107,8 @@ fn write_numbered(by: By) {
     }
     let mut done = Err(Refusal::BUSY);
     let spare = match by {
-        By::Call => SPARE_STACK.try_take(),
-        By::Handler => SPARE_STACK.take(),
+        By::Call => PROFILE_STACK.try_take(),
+        By::Handler => PROFILE_STACK.take(),
     };
     if let Some(spare) = spare {
         spare.call(|| {
