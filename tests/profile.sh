@@ -243,6 +243,13 @@ is_reported_meanwhile() {
 check "a wrong access is reported meanwhile" is_reported_meanwhile
 check "a thread that is to be cancelled is not while it writes one" signalled cancelled
 
+gcc -std=gnu11 -O1 -Wall -Wextra -Werror -o "$work/twice" "$root/tests/profile/twice.c"
+last_of_two_counts() {
+    "$work/twice" "$so" /bin/true "$work/a-longer-name.gz" "$work/last" || return
+    [ -e "$work/last" ] && [ "$(find "$work" -name 'last*' | wc -l)" -eq 1 ]
+}
+check "of two settings of one name the last counts, whole" last_of_two_counts
+
 is_gzip() { gzip -t "$work/heap.pb.gz"; }
 check "the file is gzip" is_gzip
 
