@@ -228,6 +228,28 @@ print("child", os.wait()[1])' || return
 }
 check "a signal to a forked child writes nothing over its parent's profiles" forked_child_writes_none
 
+gcc -std=gnu11 -O1 -fno-builtin -pthread -Wall -Wextra -Werror -o "$work/signalled" "$root/tests/profile/signalled.c"
+signalled() {
+    rm -f "$work"/signalled.*
+    ALLOD_PROFILE="$work/signalled.%p,every=1B,signal=SIGUSR2" on_allod timeout -k 2 60 "$work/signalled" "$1" "$work/signalled"
+}
+check "while a profile waits for a pipe's reader, and another for it, the program goes on" signalled slow
+check "a child that is forked meanwhile writes its own" signalled forked
+is_reported_meanwhile() {
+    ALLOD_GUARD=1/1 signalled reported 2>"$work/err"
+    cat "$work/err"
+    grep -q '^allod: out of bounds (overflow): write' "$work/err"
+}
+check "a wrong access is reported meanwhile" is_reported_meanwhile
+check "a thread that is to be cancelled is not while it writes one" signalled cancelled
+
+gcc -std=gnu11 -O1 -Wall -Wextra -Werror -o "$work/twice" "$root/tests/profile/twice.c"
+last_of_two_counts() {
+    "$work/twice" "$so" /bin/true "$work/a-longer-name.gz" "$work/last" || return
+    [ -e "$work/last" ] && [ "$(find "$work" -name 'last*' | wc -l)" -eq 1 ]
+}
+check "of two settings of one name the last counts, whole" last_of_two_counts
+
 is_gzip() { gzip -t "$work/heap.pb.gz"; }
 check "the file is gzip" is_gzip
 

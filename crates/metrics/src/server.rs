@@ -1,4 +1,4 @@
-//! The thread that answers: one connection at a time, each within a few seconds.
+//! The thread that answers: one connection at a time, each within three seconds.
 
 use crate::address::{Connection, Error, Listener};
 use std::io::{self, Read, Write};
@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long the other side may take for each step.
+/// How long the other side may take for each step,
 const PATIENCE: Duration = Duration::from_secs(1);
+/// and for its whole request.
+const PATIENCE_IN_ALL: Duration = Duration::from_secs(2);
 /// The longest request that is read.
 const LONGEST: usize = 8 * 1024;
 /// The pause after the system refused a connection, as when the program has too many open files.
@@ -20,6 +22,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[must_use = "metrics are served until the server is dropped"]
 pub struct Server {
     address: String,
+    /// Who serves. A forked child has a copy of this value, but not the thread.
+    process: u32,
     ended: Arc<AtomicBool>,
 }
 
@@ -39,7 +43,7 @@ pub struct Server {
 pub fn serve(address: &str) -> Result<Server, Error> {
     let (listener, address) = Listener::at(address)?;
     let ended = Arc::new(AtomicBool::new(false));
-    let server = Server { address, ended: ended.clone() };
+    let server = Server { address, process: std::process::id(), ended: ended.clone() };
     let refused = |error| Error::System(server.address.clone(), error);
     let answers = move || answer_all(&listener, &ended);
     Builder::new().name("allod-metrics".into()).spawn(answers).map_err(refused)?;
@@ -55,6 +59,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            return;
+        }
         self.ended.store(true, Ordering::Release);
         // The thread waits for a connection: this one is its last.
         if self.address.contains('/') {
@@ -101,8 +108,12 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// The first line of a request, whose head is read to its end: closing before would lose the answer.
 fn request(connection: &mut Connection) -> io::Result<String> {
+    let end = Instant::now() + PATIENCE_IN_ALL;
     let (mut head, mut part) = (Vec::new(), [0; 512]);
     while head.len() < LONGEST && !head.windows(4).any(|four| four == b"\r\n\r\n") {
+        if Instant::now() >= end {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         match connection.read(&mut part)? {
             0 => break,
             n => head.extend_from_slice(&part[..n]),

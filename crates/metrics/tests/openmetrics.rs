@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Samples by name and labels, from a text that must follow the grammar of OpenMetrics 1.0.
 fn parse(text: &str) -> BTreeMap<String, f64> {
@@ -128,6 +128,46 @@ fn whoever_says_nothing_keeps_the_others_waiting_for_a_second_only() {
     let server = serve("127.0.0.1:0").unwrap();
     let _silent = TcpStream::connect(server.address()).unwrap();
     parse(&ask(TcpStream::connect(server.address()).unwrap(), GET).1);
+}
+
+#[test]
+fn whoever_says_little_at_a_time_does_not_keep_them_waiting_longer() {
+    let server = serve("127.0.0.1:0").unwrap();
+    let mut slow = TcpStream::connect(server.address()).unwrap();
+    let speaks = std::thread::spawn(move || {
+        while slow.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    });
+    let start = Instant::now();
+    parse(&ask(TcpStream::connect(server.address()).unwrap(), GET).1);
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    speaks.join().unwrap();
+}
+
+#[test]
+fn a_forked_child_leaves_the_socket_to_its_parent() {
+    unsafe extern "C" {
+        fn fork() -> i32;
+        fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
+        fn _exit(status: i32) -> !;
+    }
+    let path = socket("forked");
+    let server = serve(path.to_str().unwrap()).unwrap();
+    let mut status = 0;
+    // SAFETY: the child drops a value and ends; the heap and the system's calls work in it.
+    unsafe {
+        let child = fork();
+        if child == 0 {
+            drop(server);
+            _exit(0);
+        }
+        assert_eq!(waitpid(child, &mut status, 0), child);
+    }
+    assert!(path.exists(), "its parent's socket is gone");
+    parse(&ask(UnixStream::connect(&path).unwrap(), GET).1);
+    drop(server);
+    assert!(!path.exists());
 }
 
 #[test]

@@ -8,6 +8,7 @@
 use crate::loader;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
+use libc::c_int;
 
 /// Defines a thread slot: module `$name` with `get() -> *mut $ty` and `set(*mut $ty)`.
 ///
@@ -287,6 +288,23 @@ pub fn number() -> u32 {
     }
     #[cfg(not(target_os = "linux"))]
     0
+}
+
+/// Runs `f`, in which a cancellation of the calling thread (`pthread_cancel`) waits: system calls that are cancellation
+/// points are none there.
+pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
+    /// `PTHREAD_CANCEL_DISABLE` of glibc and musl.
+    const DISABLE: c_int = 1;
+    unsafe extern "C" {
+        fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+    }
+    let mut old = 0;
+    // SAFETY: a state of the C library's, and a valid place for the one before.
+    unsafe { pthread_setcancelstate(DISABLE, &mut old) };
+    let r = f();
+    // SAFETY: the state that the first call has returned; null asks for no answer.
+    unsafe { pthread_setcancelstate(old, core::ptr::null_mut()) };
+    r
 }
 
 /// Sleeps for about `millis`.

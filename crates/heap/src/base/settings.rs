@@ -233,7 +233,9 @@ static WORDS: [AtomicU8; 1024] = [const { AtomicU8::new(0) }; 1024];
 fn keep_words(text: &str) -> Option<u32> {
     let fits = text.len() < WORDS.len();
     fits.then(|| {
-        WORDS.iter().zip(text.bytes()).for_each(|(place, byte)| place.store(byte, Relaxed));
+        // An environment may hold the same name twice: no longer text before shows through.
+        let words = text.bytes().chain([0]);
+        WORDS.iter().zip(words).for_each(|(place, byte)| place.store(byte, Relaxed));
         u32::from(!text.is_empty())
     })
 }
@@ -243,7 +245,7 @@ pub fn profile() -> &'static str {
     if !PROFILE.on() {
         return "";
     }
-    // SAFETY: bytes are written once, before the setting is on; they came from a text and end in a zero byte.
+    // SAFETY: bytes are written while the environment is read, and not after; they came from a text and end in a zero byte.
     let words = unsafe { CStr::from_ptr(WORDS.as_ptr().cast()) };
     words.to_str().unwrap_or("")
 }

@@ -20,9 +20,15 @@ struct Room {
 // SAFETY: used with the lock held.
 unsafe impl Sync for SpareStack {}
 
-/// The stack of this process.
-pub static SPARE_STACK: SpareStack =
-    SpareStack { lock: Lock::new(), room: UnsafeCell::new(Room { _bytes: [0; 64 * 1024] }) };
+/// The stack on which reports are written, and what is done at the end of the process.
+pub static SPARE_STACK: SpareStack = SpareStack::new();
+/// The stack on which profiles are written at a signal. That may take long, and reports do not wait.
+pub static PROFILE_STACK: SpareStack = SpareStack::new();
+
+/// In a forked child: whichever thread of the parent's used a stack is not there.
+pub fn forked() {
+    [&SPARE_STACK, &PROFILE_STACK].into_iter().for_each(|stack| stack.lock.reset_in_child());
+}
 
 /// A spare stack that is the calling thread's until the value is dropped.
 pub struct Taken<'a> {
@@ -31,26 +37,36 @@ pub struct Taken<'a> {
 }
 
 impl SpareStack {
-    /// Takes the stack once no other thread uses it, but waits for a second at most. `None` then, as after a fork that left
-    /// its user behind, and where the calling thread uses it already.
+    const fn new() -> SpareStack {
+        let room = UnsafeCell::new(Room { _bytes: [0; 64 * 1024] });
+        SpareStack { lock: Lock::new(), room }
+    }
+
+    /// Takes the stack once no other thread uses it, but waits for a second at most. `None` then, and where the calling
+    /// thread uses it already.
     pub fn take(&self) -> Option<Taken<'_>> {
         const MOST_MILLIS: u32 = 1000;
         if self.lock.interrupted_here() {
             return None;
         }
         (0..MOST_MILLIS).find_map(|_| {
-            let held = self.lock.try_enter();
-            if held.is_none() {
+            let taken = self.try_take();
+            if taken.is_none() {
                 thread::pause(1);
             }
-            held.map(|held| Taken { stack: self, _held: held })
+            taken
         })
+    }
+
+    /// Takes the stack if nobody uses it.
+    pub fn try_take(&self) -> Option<Taken<'_>> {
+        self.lock.try_enter().map(|held| Taken { stack: self, _held: held })
     }
 }
 
 impl Taken<'_> {
     /// Calls a function on the stack. No signal is handled meanwhile: the system would take a program's stack for
-    /// handlers to be free, on which the caller may stand.
+    /// handlers to be free, on which the caller may stand. Nor is the thread cancelled: it would keep the stack.
     pub fn call<F: FnMut()>(&self, mut f: F) {
         extern "C" fn enter<F: FnMut()>(f: *mut u8) {
             // SAFETY: the function of the call that is under way.
@@ -62,7 +78,7 @@ impl Taken<'_> {
             libc::sigfillset(all.as_mut_ptr());
             libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), old.as_mut_ptr());
             let end = self.stack.room.get().add(1) as usize;
-            stack::call_on(end, enter::<F>, (&raw mut f).cast());
+            thread::uncancelled(|| stack::call_on(end, enter::<F>, (&raw mut f).cast()));
             libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), ptr::null_mut());
         }
     }

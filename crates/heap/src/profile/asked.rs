@@ -6,7 +6,7 @@
 //! as the lock is released.
 
 use crate::base::settings;
-use crate::base::spare_stack::SPARE_STACK;
+use crate::base::spare_stack::PROFILE_STACK;
 use crate::profile::dump;
 use crate::profile::samples::{self, By, Late};
 use crate::purge::policy;
@@ -100,13 +100,18 @@ extern "C" fn at_signal(_: c_int) {
     keeping_errno(|| write_numbered(By::Handler));
 }
 
-/// Writes the next of the profiles that signals ask for. On a stack of our own: the thread's may be small.
+/// Writes the next of the profiles that signals ask for. On a stack of our own: the thread's may be small. While another
+/// profile is written on it, which may take long, a thread that allocates does not wait.
 fn write_numbered(by: By) {
     if !policy::is_ours() || !is_begun() {
         return;
     }
     let mut done = Err(Refusal::BUSY);
-    if let Some(spare) = SPARE_STACK.take() {
+    let spare = match by {
+        By::Call => PROFILE_STACK.try_take(),
+        By::Handler => PROFILE_STACK.take(),
+    };
+    if let Some(spare) = spare {
         spare.call(|| {
             let number = NUMBER.load(Relaxed) + 1;
             done = write_by(BEGUN_BY.load(Relaxed), Some(number), by);

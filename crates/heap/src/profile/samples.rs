@@ -67,10 +67,11 @@ impl Profile {
     }
 
     /// The same in a signal handler, which waits for other threads for a tenth of a second at most: one that holds the
-    /// lock for a fork may wait for this one.
+    /// lock for a fork may wait for this one. Where this thread itself holds it for a fork, it is lent to the handler.
     fn with_soon<R>(&self, f: impl FnOnce(&mut Inside) -> R) -> Option<R> {
         let try_enter = |_| {
-            let held = self.lock.try_enter();
+            let lent = self.lock.is_lent_here();
+            let held = if lent { self.lock.enter() } else { self.lock.try_enter() };
             if held.is_none() {
                 thread::pause(1);
             }
@@ -212,4 +213,18 @@ pub fn sites(by: By) -> Result<Room<Site>, Refusal> {
         By::Handler => PROFILE.with_soon(copy),
     };
     copied.unwrap_or(Err(Refusal::BUSY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handler_that_interrupted_a_fork_has_the_sites() {
+        (AROUND_FORK.before)();
+        let sites = sites(By::Handler).map(|_| ());
+        (AROUND_FORK.in_parent)();
+        assert_eq!(sites, Ok(()));
+        assert!(!PROFILE.lock.is_lent_here());
+    }
 }

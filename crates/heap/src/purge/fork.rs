@@ -1,5 +1,6 @@
 //! Around a fork: the child gets heaps in a consistent state, and takes over what other threads leave there.
 
+use crate::base::spare_stack;
 use crate::base::sync::{AtomicU32, Ordering::Relaxed, process_wide};
 use crate::heap::heap::{Heap, STIRRED, Standing, each_heap};
 use crate::heap::slot::{own, slot};
@@ -107,6 +108,7 @@ pub extern "C" fn in_child() {
         (*h).lease().forked(h == me);
     });
     policy::forked();
+    spare_stack::forked();
     layers::each(|layer| (layer.in_child)());
     layers::COMING.reset_in_child();
 }
