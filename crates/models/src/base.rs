@@ -15,6 +15,12 @@ pub mod check {
     pub const CHECKED: bool = true;
 }
 
+/// The models write no reports and no profiles.
+pub mod spare_stack {
+    /// In a forked child, where no stack was in use.
+    pub fn forked() {}
+}
+
 /// What the protocols between threads are made of.
 pub mod sync {
     pub use crate::process::UnsafeCell;
