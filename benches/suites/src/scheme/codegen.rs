@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn only_arms_that_take_part_are_compared() {
-        let arms = ["allod-gcc", "untyped-gcc", "constructors-clang"].map(Arm::new);
+        let arms = ["allod-gcc", "unscoped-gcc", "untyped-gcc", "constructors-clang"].map(Arm::new);
         let programs: Vec<&Classic> = OBJECTS.iter().collect();
         let request = Request {
             arms: &arms,
@@ -142,9 +142,15 @@ mod tests {
             terms: Terms { rule: Rule::rounds(1), seed: 1, threshold: 0.01, counting: false },
             quick: true,
         };
-        let found = pairs(&request);
-        assert_eq!(found.len(), 1);
-        assert_eq!((found[0].slow.as_str(), found[0].fast.as_str()), ("untyped-gcc", "allod-gcc"));
-        assert_eq!(found[0].suite, "scheme-inferred-gcc");
+        let found: Vec<_> =
+            pairs(&request).into_iter().map(|p| (p.suite, p.slow, p.fast)).collect();
+        let pair = |suite: &str, slow: &str, fast: &str| (suite.into(), slow.into(), fast.into());
+        assert_eq!(
+            found,
+            [
+                pair("scheme-inferred-gcc", "untyped-gcc", "unscoped-gcc"),
+                pair("scheme-scoped-gcc", "unscoped-gcc", "allod-gcc"),
+            ]
+        );
     }
 }
