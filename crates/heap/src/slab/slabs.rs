@@ -16,7 +16,7 @@ use crate::slab::larges::Larges;
 use crate::slab::near::{self, Near};
 use crate::slab::pick;
 use crate::source::SOURCE;
-use crate::source::huge::Need;
+use crate::source::huge::{self, Need};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A heap's slabs of one class.
@@ -55,8 +55,10 @@ pub struct Slabs {
     pub borrowed: Borrowed,
     /// What the last slab needs that could not be made from what is free.
     pub wanted: Need,
-    /// Units of all slabs.
+    /// Units of all slabs,
     units: usize,
+    /// and of those with blocks of a page at most.
+    small_units: usize,
     /// Decides when to give up slabs of which the program has no block.
     pub idle: IdleSlabs,
     /// True when a slab may be as short as its class allows, because nothing longer is available.
@@ -95,6 +97,7 @@ impl Slabs {
             borrowed: Borrowed::nothing(),
             wanted: Need::any(0),
             units: 0,
+            small_units: 0,
             idle: IdleSlabs::new(),
             make_do: false,
             made: 0,
@@ -196,7 +199,7 @@ impl Slabs {
             if !self.make_do && self.idle.note_missed(units) {
                 return Unit::NONE;
             }
-            let need = Need::slab(units, self.units);
+            let need = Need::slab(units, class.size(), self.small_units);
             if let Some(free) = SOURCE.take_ready(need, Kind::Slab, self.make_do) {
                 break (free.unit, near::dirty_units(&free, units));
             }
@@ -244,6 +247,9 @@ impl Slabs {
         }
         self.made += 1;
         self.units += units;
+        if huge::is_small(class.size()) {
+            self.small_units += units;
+        }
         unit
     }
 
@@ -309,8 +315,11 @@ impl Slabs {
         unsafe {
             self.unlink(unit);
             let span = MAP.span(unit);
-            self.units -= (*span).units as usize;
             let (units, slab) = ((*span).units as usize, *Span::slab(span));
+            self.units -= units;
+            if huge::is_small(slab.size as usize) {
+                self.small_units -= units;
+            }
             let class = &mut self.classes[slab.class as usize];
             class.units /= 2;
             class.sum.units -= units;
@@ -452,6 +461,7 @@ impl Slabs {
             *class = ClassSlabs::none();
         }
         self.units = 0;
+        self.small_units = 0;
         Larges(larges)
     }
 }

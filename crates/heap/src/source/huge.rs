@@ -15,7 +15,8 @@
 //! - **Only where memory is used densely.** The last pieces of small pages are samples: if of what is in use
 //!   there 3 of 4 pages are resident ([`density`](super::density)), the next few pieces are huge, then come samples
 //!   again. Dirty runs are taken first, so a piece is filled before the next is made.
-//! - **Slabs need neither** once their heap has 3 MiB of them ([`Need::slab`]): programs that keep 5 to 50 MiB in small
+//! - **Slabs of blocks up to a page need neither** once their heap has 3 MiB of them ([`Need::slab`]): whoever writes
+//!   to such blocks writes to all pages. Programs that keep 5 to 50 MiB in small
 //!   blocks run up to a quarter faster, and take 0 to 4 MiB more. A heap's first slabs are sparse, for each class
 //!   has one; so it counts what each heap has, not what all threads' heaps have together.
 //! - **Only while it pays.** Each request is timed and checked. When the kernel stalls (it compacts memory, or a
@@ -36,10 +37,10 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Units in spans from which on huge pages are asked for: 8 MiB,
 const FROM: usize = 4 * PIECE;
-/// Units in slabs of one heap from which on further slabs are used densely: 3 MiB,
+/// Units in slabs of small blocks of one heap from which on further ones are sure to be used densely: 3 MiB.
 const DENSE_FROM: usize = PIECE + PIECE / 2;
-/// unless they are longer than this: 256 KiB. Such a slab has blocks that may be used in part only.
-const SHORT: usize = PIECE / 8;
+/// The most bytes of small blocks.
+const SMALL: usize = 4096;
 /// The longest span for which they are asked for: 8 MiB. A longer one is often a buffer of which only a part is used.
 pub const MOST_UNITS: usize = 4 * PIECE;
 /// Parts of huge pages go back after this many times the decay,
@@ -82,15 +83,20 @@ impl Need {
         Need { units, dense: false }
     }
 
-    /// Units of a slab, for a heap with `used` units in slabs.
-    pub const fn slab(units: usize, used: usize) -> Need {
-        Need { units, dense: units <= SHORT && used >= DENSE_FROM }
+    /// Units of a slab of blocks of `size` bytes, for a heap with `used` units in slabs of [small](is_small) ones.
+    pub const fn slab(units: usize, size: usize, used: usize) -> Need {
+        Need { units, dense: is_small(size) && used >= DENSE_FROM }
     }
 
     /// True when huge pages may serve it, where `held` units are held.
     const fn is_served(self, held: usize) -> bool {
         self.dense || held >= FROM
     }
+}
+
+/// True when blocks of `size` bytes leave no page between them untouched.
+pub const fn is_small(size: usize) -> bool {
+    size <= SMALL
 }
 
 /// What to do when fresh memory is needed.
@@ -350,16 +356,16 @@ mod tests {
 
     #[test]
     fn slabs_of_a_heap_that_has_many_need_no_look() {
-        let slab = |units, used| Policy::new().plan(Need::slab(units, used), used, 0);
-        assert!(is_ask(slab(SHORT, DENSE_FROM)));
-        assert!(matches!(slab(SHORT, DENSE_FROM - 1), Plan::Small));
-        assert!(matches!(slab(SHORT + 1, DENSE_FROM), Plan::Small));
+        let slab = |size, used| Policy::new().plan(Need::slab(1, size, used), used, 0);
+        assert!(is_ask(slab(SMALL, DENSE_FROM)));
+        assert!(matches!(slab(SMALL, DENSE_FROM - 1), Plan::Small));
+        assert!(matches!(slab(SMALL + 1, DENSE_FROM), Plan::Small));
     }
 
     #[test]
     fn small_pages_serve_when_none_can_be_asked_for_now() {
         let mut policy = Policy::new();
-        let need = Need::slab(1, DENSE_FROM);
+        let need = Need::slab(1, SMALL, DENSE_FROM);
         assert!(is_ask(policy.plan(need, LARGE, 0)));
         policy.pass_over();
         assert!(matches!(policy.plan(need, LARGE, 0), Plan::Small));
