@@ -83,6 +83,6 @@ check 'scheme: a compiler that is not there is named' ends 1 "$allod" scheme --c
 # bench scheme: programs, compiled, run and compared, with the results they must have.
 measures() {
     "$allod" bench scheme --quick --runs 1 --no-store --baseline allod-gcc --only fib,ctak,allod-gcc >"$work/bench" &&
-        grep -q '^fib .*[0-9]\*' "$work/bench" && grep -q 'enter continuations again' "$work/bench"
+        grep -q '^fib .*[0-9]\*' "$work/bench" && grep -q 're-enter continuations' "$work/bench"
 }
 check 'scheme: programs are measured' measures
