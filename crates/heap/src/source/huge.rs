@@ -17,7 +17,7 @@
 //!   again. Dirty runs are taken first, so a piece is filled before the next is made.
 //! - **Slabs of blocks up to a page need neither** once their heap has 3 MiB of them ([`Need::slab`]): whoever writes
 //!   to such blocks writes to all pages. Programs that keep 5 to 50 MiB in small
-//!   blocks run up to a quarter faster, and take 0 to 4 MiB more. A heap's first slabs are sparse, for each class
+//!   blocks run up to a fifth faster, and take 0 to 4 MiB more. A heap's first slabs are sparse, for each class
 //!   has one; so it counts what each heap has, not what all threads' heaps have together.
 //! - **Only while it pays.** Each request is timed and checked. When the kernel stalls (it compacts memory, or a
 //!   host must find some) or declines, the heap stops asking for one second, then two, four, ..., and for good
