@@ -55,10 +55,8 @@ pub struct Slabs {
     pub borrowed: Borrowed,
     /// What the last slab needs that could not be made from what is free.
     pub wanted: Need,
-    /// Units of all slabs,
+    /// Units of all slabs.
     units: usize,
-    /// and of those with blocks of a page at most.
-    small_units: usize,
     /// Decides when to give up slabs of which the program has no block.
     pub idle: IdleSlabs,
     /// True when a slab may be as short as its class allows, because nothing longer is available.
@@ -97,7 +95,6 @@ impl Slabs {
             borrowed: Borrowed::nothing(),
             wanted: Need::any(0),
             units: 0,
-            small_units: 0,
             idle: IdleSlabs::new(),
             make_do: false,
             made: 0,
@@ -199,7 +196,7 @@ impl Slabs {
             if !self.make_do && self.idle.note_missed(units) {
                 return Unit::NONE;
             }
-            let need = Need::slab(units, class.size(), self.small_units);
+            let need = Need::slab(units, class.size(), self.small_units());
             if let Some(free) = SOURCE.take_ready(need, Kind::Slab, self.make_do) {
                 break (free.unit, near::dirty_units(&free, units));
             }
@@ -247,9 +244,6 @@ impl Slabs {
         }
         self.made += 1;
         self.units += units;
-        if huge::is_small(class.size()) {
-            self.small_units += units;
-        }
         unit
     }
 
@@ -317,9 +311,6 @@ impl Slabs {
             let span = MAP.span(unit);
             let (units, slab) = ((*span).units as usize, *Span::slab(span));
             self.units -= units;
-            if huge::is_small(slab.size as usize) {
-                self.small_units -= units;
-            }
             let class = &mut self.classes[slab.class as usize];
             class.units /= 2;
             class.sum.units -= units;
@@ -387,6 +378,12 @@ impl Slabs {
         for _ in 0..self.len {
             f(MAP.span(self.next_in_turn()));
         }
+    }
+
+    /// Units of all slabs of small blocks.
+    fn small_units(&self) -> usize {
+        let small = Class::all().take_while(|class| huge::is_small(class.size()));
+        small.map(|class| self.sum(class).units).sum()
     }
 
     /// Number of spans of the heap.
@@ -461,7 +458,6 @@ impl Slabs {
             *class = ClassSlabs::none();
         }
         self.units = 0;
-        self.small_units = 0;
         Larges(larges)
     }
 }
