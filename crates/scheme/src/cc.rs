@@ -46,14 +46,9 @@ pub fn to_c(file: &Path, settings: impl Into<Settings>) -> Result<String, String
 /// # Errors
 /// What the C compiler says.
 pub fn build(c: &str, program: &Path, options: &Options) -> Result<(), String> {
-    let folder = std::env::temp_dir().join(format!(
-        "allod-scheme-{}-{:x}",
-        std::process::id(),
-        key(&program)
-    ));
-    let done = build_in(&folder, c, program, options);
-    let _ = fs::remove_dir_all(&folder);
-    done
+    let scratch = tempfile::Builder::new().prefix("allod-scheme-").tempdir();
+    let scratch = scratch.map_err(|e| format!("cannot make a temporary folder: {e}"))?;
+    build_in(scratch.path(), c, program, options)
 }
 
 fn build_in(folder: &Path, c: &str, program: &Path, options: &Options) -> Result<(), String> {
@@ -184,10 +179,11 @@ pub fn cached(
     let program = folder.join(format!("{name:032x}"));
     if !program.is_file() {
         // Whoever else makes the same meanwhile makes the same.
-        let fresh = folder.join(format!("{name:032x}.{}", std::process::id()));
-        build(&c, &fresh, options)?;
-        fs::rename(&fresh, &program)
-            .map_err(|e| format!("cannot write to {}: {e}", folder.display()))?;
+        let cannot = |e| format!("cannot write to {}: {e}", folder.display());
+        let fresh = tempfile::tempdir_in(&folder).map_err(cannot)?;
+        let made = fresh.path().join("program");
+        build(&c, &made, options)?;
+        fs::rename(&made, &program).map_err(cannot)?;
     }
     Ok(program)
 }

@@ -18,8 +18,11 @@ fn printed(classic: &Classic, settings: &Settings) -> (String, bool) {
     let options = Options { level: 1, ..usual("gcc") };
     let program = compile_as(&scratch, "program", classic.text, settings, &options);
     let mut command = Command::new(program);
-    let output =
-        command.arg(classic.quick.argument.to_string()).current_dir(&scratch.0).output().unwrap();
+    let output = command
+        .arg(classic.quick.argument.to_string())
+        .current_dir(scratch.path())
+        .output()
+        .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let mut lines = text.lines();
     let result = lines.next().unwrap_or_default().to_owned();
@@ -67,6 +70,6 @@ fn quicksort_sorts_vectors_of_every_length() {
         "(do ((n 1 (+ n 1))) ((= n 300)) (if (symbol? (run n)) (error \"unsorted\" n)))",
     );
     let program = compile(&scratch, "program", classic.text, &quick("gcc"));
-    let output = Command::new(program).current_dir(&scratch.0).output().unwrap();
+    let output = Command::new(program).current_dir(scratch.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -8,6 +8,7 @@ use allod_scheme::cc::{self, Options};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use tempfile::TempDir;
 
 /// The run-time library, built as it is for use.
 pub fn library() -> PathBuf {
@@ -24,28 +25,24 @@ pub fn library() -> PathBuf {
         .clone()
 }
 
-/// A folder that is gone after the test.
-pub struct Scratch(pub PathBuf);
+/// A folder that is gone after the test, and that no other test has, whatever its name.
+pub struct Scratch(TempDir);
 
 impl Scratch {
     pub fn new(name: &str) -> Scratch {
-        let folder =
-            std::env::temp_dir().join(format!("allod-scheme-test-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Scratch(folder)
+        let prefix = format!("allod-scheme-test-{name}-");
+        Scratch(tempfile::Builder::new().prefix(&prefix).tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
     }
 
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
-        let file = self.0.join(name);
+        let file = self.path().join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, text).unwrap();
         file
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -96,7 +93,7 @@ pub fn run_as(name: &str, text: &str, settings: &Settings, options: &Options) ->
     let scratch = Scratch::new(name);
     let program = compile_as(&scratch, name, text, settings, options);
     let mut command = Command::new(program);
-    command.current_dir(&scratch.0).stdin(Stdio::null());
+    command.current_dir(scratch.path()).stdin(Stdio::null());
     command.output().expect("the program starts")
 }
 

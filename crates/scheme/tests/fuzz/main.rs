@@ -23,7 +23,7 @@ fn chez(text: &str) -> Option<String> {
     scratch.file("program.scm", text);
     let wrapper = scratch.file("wrapper.scm", include_str!("../../benches/peers/chez.scm"));
     let mut scheme = Command::new("scheme");
-    let output = scheme.arg("--program").arg(wrapper).current_dir(&scratch.0).output().unwrap();
+    let output = scheme.arg("--program").arg(wrapper).current_dir(scratch.path()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "Chez refuses a program that was to be well defined: {said}");
     Some(String::from_utf8(output.stdout).unwrap())
