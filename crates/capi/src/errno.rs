@@ -1,15 +1,11 @@
 //! Failure: `errno`, and the last words of a process that cannot go on.
 
+pub(crate) use allod_os::errno::set;
+
 use allod_os::io;
 use core::fmt::{self, Write};
 use core::ptr;
 use libc::{ENOMEM, c_int, c_void};
-
-/// Sets `errno` of the calling thread.
-pub(crate) fn set(code: c_int) {
-    // SAFETY: errno's address is always valid in the calling thread.
-    unsafe { *libc::__errno_location() = code };
-}
 
 /// The block as C sees it; null sets `errno` to `ENOMEM` first.
 ///

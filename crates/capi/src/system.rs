@@ -8,6 +8,7 @@
 //! space. `_exit` runs nothing of what is registered for the end of the process: the report is printed before.
 
 use allod_heap::process;
+use allod_os::errno::{self, keeping_errno};
 use core::ptr::null_mut;
 use libc::{EINVAL, MCL_FUTURE, RLIM_INFINITY, c_int, c_long, c_uint, c_ulong, pid_t, rlimit};
 
@@ -110,8 +111,7 @@ pub extern "C" fn _Exit(status: c_int) -> ! {
 }
 
 fn refused(result: &c_long) -> bool {
-    // SAFETY: errno's address is always valid in the calling thread.
-    *result == -1 && unsafe { *libc::__errno_location() } == EINVAL
+    *result == -1 && errno::get() == EINVAL
 }
 
 /// Prepares for a limit of the address space of this process; limits have 64 bits on all machines that this
@@ -129,12 +129,7 @@ unsafe fn expect_limit(target: pid_t, resource: c_uint, limit: *const rlimit) {
 
 /// True for 0, and for the number of the process or of any of its threads, by which it may be named, too.
 fn is_this_process(target: pid_t) -> bool {
-    // SAFETY: signal 0 asks only whether there is such a thread; errno is restored.
-    target == 0
-        || unsafe {
-            let errno = *libc::__errno_location();
-            let found = libc::syscall(libc::SYS_tgkill, libc::getpid(), target, 0) == 0;
-            *libc::__errno_location() = errno;
-            found
-        }
+    // SAFETY: signal 0 asks only whether there is such a thread.
+    let is_thread = || unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), target, 0) == 0 };
+    target == 0 || keeping_errno(is_thread)
 }

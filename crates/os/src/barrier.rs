@@ -3,6 +3,7 @@
 //! Between two threads that each write one word and then read the other's, a [`light_barrier`] in one and a
 //! [`heavy_barrier`] in the other do what a full barrier in each would.
 
+use crate::errno::keeping_errno;
 use core::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
 const PRIVATE_EXPEDITED: libc::c_long = 1 << 3;
@@ -28,11 +29,6 @@ pub fn heavy_barrier() -> bool {
 }
 
 fn membarrier(command: libc::c_long) -> bool {
-    // SAFETY: the call touches no memory of the program's; `errno` is put back.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let result = libc::syscall(libc::SYS_membarrier, command, 0, 0);
-        *libc::__errno_location() = errno;
-        result == 0
-    }
+    // SAFETY: the call touches no memory of the program's.
+    keeping_errno(|| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 })
 }

@@ -1,6 +1,6 @@
 //! Files that are read and written without a buffer of the C library's.
 
-use crate::errno::keeping_errno;
+use crate::errno::{self, keeping_errno};
 use core::ffi::CStr;
 
 /// What the system said when it refused, as its error number.
@@ -16,8 +16,7 @@ impl Refusal {
     pub const BUSY: Refusal = Refusal(libc::EBUSY);
 
     fn last() -> Refusal {
-        // SAFETY: errno's address is always valid in the calling thread.
-        Refusal(unsafe { *libc::__errno_location() })
+        Refusal(errno::get())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sleeping on a word of memory until it changes.
 
+use crate::errno::keeping_errno;
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
 /// Sleeps while `word` holds `value`, for at most `millis`. May wake for no reason.
@@ -11,29 +12,16 @@ pub fn futex_wait(word: &AtomicU32, value: u32, millis: Option<u64>) {
         tv_nsec: (ms % 1000) as libc::c_long * 1_000_000,
     });
     let timeout = t.as_ref().map_or(core::ptr::null(), |t| t as *const libc::timespec);
-    // SAFETY: the word lives as long as the reference; errno is restored for malloc's callers.
-    unsafe {
-        let errno = *libc::__errno_location();
-        libc::syscall(
-            libc::SYS_futex,
-            word.as_ptr(),
-            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-            value,
-            timeout,
-        );
-        *libc::__errno_location() = errno;
-    }
+    let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word lives as long as the reference.
+    keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, value, timeout) });
 }
 
 /// Wakes up to `n` threads that sleep on `word`.
 pub fn futex_wake(word: &AtomicU32, n: i32) {
-    // SAFETY: waking touches no memory of ours; errno is restored for malloc's callers.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let op = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
-        libc::syscall(libc::SYS_futex, word.as_ptr(), op, n);
-        *libc::__errno_location() = errno;
-    }
+    let op = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: waking touches no memory of ours.
+    keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, n) });
 }
 
 /// Like [`futex_wait`] for a word of which the kernel sees the lower half.

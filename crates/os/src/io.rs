@@ -1,5 +1,6 @@
 //! Writing text to a file descriptor without the C library's buffers, and ending the process.
 
+use crate::errno::keeping_errno;
 use core::fmt;
 
 /// A writer to a file descriptor that collects up to 512 bytes, so that a line goes out whole.
@@ -24,18 +25,16 @@ impl Fd {
 
     fn flush(&mut self) {
         let mut rest = &self.bytes[..self.used];
-        // SAFETY: errno's address is valid; write reads only the slice.
-        unsafe {
-            let errno = *libc::__errno_location();
+        keeping_errno(|| {
             while !rest.is_empty() {
-                let n = libc::write(self.fd, rest.as_ptr().cast(), rest.len());
+                // SAFETY: write reads only the slice.
+                let n = unsafe { libc::write(self.fd, rest.as_ptr().cast(), rest.len()) };
                 if n <= 0 {
                     break;
                 }
                 rest = &rest[n as usize..];
             }
-            *libc::__errno_location() = errno;
-        }
+        });
         self.used = 0;
     }
 }
@@ -68,13 +67,8 @@ pub fn keep_stderr() -> i32 {
 
 /// True when a file descriptor is open.
 pub fn is_open(fd: i32) -> bool {
-    // SAFETY: fcntl on a descriptor number touches no memory; errno's address is valid.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let open = libc::fcntl(fd, libc::F_GETFD) >= 0;
-        *libc::__errno_location() = errno;
-        open
-    }
+    // SAFETY: fcntl on a descriptor number touches no memory.
+    keeping_errno(|| unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 })
 }
 
 /// Ends the process as `abort` does (SIGABRT).

@@ -20,7 +20,7 @@
 //! | [`file`](mod@file) | files, read and written without a buffer |
 //! | [`shared`] | a file that two processes map |
 //! | [`valgrind`] | requests to valgrind's tools |
-//! | [`errno`] | keeping it as it was |
+//! | [`errno`] | reading it, setting it, keeping it as it was |
 //! | [`env`](mod@env) | reading environment variables without allocating |
 #![no_std]
 

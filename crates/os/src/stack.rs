@@ -1,6 +1,6 @@
 //! The stack of a thread: its current position, and reading it without trusting it.
 
-use crate::errno::keeping_errno;
+use crate::errno::{self, keeping_errno};
 use crate::vm::page_size;
 
 /// A position on a thread's stack: the registers that lead to its callers.
@@ -233,8 +233,7 @@ fn is_readable(at: usize) -> bool {
                 let nowhere = core::ptr::null_mut::<u8>();
                 libc::syscall(libc::SYS_rt_sigprocmask, NOTHING_KNOWN, at, nowhere, BYTES_OF_SET)
             };
-            // SAFETY: errno's address is always valid in the calling thread.
-            refused == 0 || unsafe { *libc::__errno_location() } != libc::EFAULT
+            refused == 0 || errno::get() != libc::EFAULT
         })
 }
 

@@ -5,6 +5,7 @@
 //! call to `__tls_get_addr`. [`thread_slot!`](crate::thread_slot) defines one with a
 //! non-null initial value, so that the fast path needs no test for "first call on this thread".
 
+use crate::errno::keeping_errno;
 use crate::loader;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -219,16 +220,18 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
         let flag = loader::single_threaded().cast::<u8>();
         let single = !flag.is_null() && flag.read_volatile() != 0;
         let mut id: libc::pthread_t = core::mem::zeroed();
-        let errno = *libc::__errno_location();
-        let mut r = libc::pthread_create(&mut id, &attr, run, core::ptr::null_mut());
-        if r == libc::EINVAL {
+        let r = keeping_errno(|| {
+            let r = libc::pthread_create(&mut id, &attr, run, core::ptr::null_mut());
+            if r != libc::EINVAL {
+                return r;
+            }
             // More thread-local storage than the stack has room for.
-            r = libc::pthread_create(&mut id, core::ptr::null(), run, core::ptr::null_mut());
+            let r = libc::pthread_create(&mut id, core::ptr::null(), run, core::ptr::null_mut());
             if r == 0 {
                 libc::pthread_detach(id);
             }
-        }
-        *libc::__errno_location() = errno;
+            r
+        });
         if single {
             flag.write_volatile(1);
         }
@@ -240,13 +243,8 @@ pub fn spawn_helper(run: extern "C" fn(*mut c_void) -> *mut c_void) -> bool {
 
 /// True if a seccomp filter is in force, which may kill the process for starting a thread.
 pub fn is_sandboxed() -> bool {
-    // SAFETY: asks a number of the calling thread; errno is restored.
-    unsafe {
-        let errno = *libc::__errno_location();
-        let mode = libc::prctl(libc::PR_GET_SECCOMP);
-        *libc::__errno_location() = errno;
-        mode != 0
-    }
+    // SAFETY: asks a number of the calling thread.
+    keeping_errno(|| unsafe { libc::prctl(libc::PR_GET_SECCOMP) != 0 })
 }
 
 /// True in the first thread of the process.

@@ -5,7 +5,7 @@
 //! piece. Where it does not (`ulimit -v`, small containers), the same addresses are mapped piece by
 //! piece when they are needed, without ever replacing a mapping that somebody else made there.
 
-use crate::errno::keeping_errno;
+use crate::errno::{self, keeping_errno};
 use crate::random;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -182,7 +182,7 @@ impl Window {
                 // seccomp filter may refuse `mprotect` and allow `mmap`.
                 let open = unsafe {
                     libc::mprotect(at as *mut _, len, rw) == 0
-                        || *libc::__errno_location() != libc::ENOMEM && renew(at, len)
+                        || errno::get() != libc::ENOMEM && renew(at, len)
                 };
                 return if open { Ok(()) } else { Err(Refused::Memory) };
             }
@@ -194,10 +194,7 @@ impl Window {
                     unsafe { unmap(got, len) };
                     Err(Refused::Occupied)
                 }
-                // SAFETY: errno's address is always valid in the calling thread.
-                None if unsafe { *libc::__errno_location() } == libc::EEXIST => {
-                    Err(Refused::Occupied)
-                }
+                None if errno::get() == libc::EEXIST => Err(Refused::Occupied),
                 None => Err(Refused::Memory),
             }
         })

@@ -4,6 +4,7 @@
 
 use crate::next;
 use crate::recording::{record, record_realloc};
+use allod_os::errno;
 use allod_os::vm::page_size;
 use allod_trace_core::event::Call;
 use libc::{ENOMEM, c_int, c_void};
@@ -11,8 +12,7 @@ use libc::{ENOMEM, c_int, c_void};
 type Block = *mut c_void;
 
 fn fail(code: c_int) -> Block {
-    // SAFETY: errno's address is always valid in the calling thread.
-    unsafe { *libc::__errno_location() = code };
+    errno::set(code);
     core::ptr::null_mut()
 }
 

@@ -6,7 +6,8 @@
 //! closed it and opened another file under its number; then the file is reopened.
 
 use crate::order;
-use crate::words::{errno, say};
+use crate::words::say;
+use allod_os::errno;
 use allod_os::vm::page_size;
 use allod_trace_core::file::{END, End, FileHeader, HEADER};
 use core::ffi::CStr;
@@ -39,7 +40,7 @@ pub(crate) struct Stretch {
 pub(crate) fn create(began: u64) -> Result<(), c_int> {
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC;
     let file = open(flags)?;
-    let (device, inode) = identity(file).ok_or_else(errno)?;
+    let (device, inode) = identity(file).ok_or_else(errno::get)?;
     DEVICE.store(device, Ordering::Relaxed);
     INODE.store(inode, Ordering::Relaxed);
     let mut command = [0; HEADER];
@@ -81,7 +82,7 @@ pub(crate) fn take(length: usize) -> Result<Stretch, c_int> {
         // SAFETY: a new mapping of the recorder's own file, which replaces nothing.
         let base = unsafe { libc::mmap(null, length, access, flags, file, at as libc::off_t) };
         if base == libc::MAP_FAILED {
-            return Err(errno());
+            return Err(errno::get());
         }
         Ok(Stretch { end: at + length as u64, base: base.cast(), length })
     })
@@ -102,8 +103,8 @@ fn reserve(file: c_int, at: u64, length: usize) -> Result<(), c_int> {
         if taken == 0 {
             return Ok(());
         }
-        if !matches!(errno(), libc::EOPNOTSUPP | libc::ENOSYS) {
-            return Err(errno());
+        if !matches!(errno::get(), libc::EOPNOTSUPP | libc::ENOSYS) {
+            return Err(errno::get());
         }
     }
     let zeros = [0; 4096];
@@ -127,7 +128,7 @@ pub(crate) fn finish(end: &End, at: u64) -> Result<(), c_int> {
         // SAFETY: cuts the recorder's own file, behind all that is mapped and in use.
         match unsafe { libc::ftruncate(file, (at + END as u64) as libc::off_t) } {
             0 => Ok(()),
-            _ => Err(errno()),
+            _ => Err(errno::get()),
         }
     })
 }
@@ -187,7 +188,7 @@ fn open(flags: c_int) -> Result<c_int, c_int> {
     let path = order::own_file();
     // SAFETY: the path is a C string.
     let file = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, flags, 0o666) };
-    if file < 0 { Err(errno()) } else { Ok(file as c_int) }
+    if file < 0 { Err(errno::get()) } else { Ok(file as c_int) }
 }
 
 fn close(file: c_int) {
@@ -206,8 +207,8 @@ fn write_at(file: c_int, mut bytes: &[u8], mut at: u64) -> Result<(), c_int> {
                 at += written as u64;
             }
             0 => return Err(libc::ENOSPC),
-            _ if errno() == libc::EINTR => {}
-            _ => return Err(errno()),
+            _ if errno::get() == libc::EINTR => {}
+            _ => return Err(errno::get()),
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! The numbers of recorded calls; the beginning and end of a recording; forks.
 
-use crate::words::keeping_errno;
 use crate::writer::{self, Turn};
 use crate::{clock, early, order, output, switch};
+use allod_os::errno::keeping_errno;
 use allod_os::thread;
 use allod_trace_core::event::{Call, Event};
 use allod_trace_core::file::End;

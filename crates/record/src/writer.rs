@@ -8,8 +8,8 @@
 //! a signal handler that interrupted its own turn, or when the process is ending.
 
 use crate::output::{self, Stretch};
-use crate::words::keeping_errno;
 use crate::{clock, switch};
+use allod_os::errno::keeping_errno;
 use allod_os::thread::ExitHook;
 use allod_os::thread_slot;
 use allod_os::vm::{map_block, page_size};
