@@ -131,20 +131,9 @@ impl<'f> Frame<'f> {
 
     /// Registers the drop of `count` values from `value` on.
     fn register<T>(&self, entry: &'f mut MaybeUninit<Entry>, value: *mut T, count: usize) {
-        self.enter(NonNull::from(entry).cast(), |stamp, older| {
+        self.raw.enter(NonNull::from(entry).cast(), |stamp, older| {
             Entry::new(stamp, older, value, count)
         });
-    }
-
-    /// Makes an entry, of a stamp and its elder, the newest.
-    pub(crate) fn enter(&self, room: NonNull<Entry>, make: impl FnOnce(u64, *mut Entry) -> Entry) {
-        // SAFETY: the core is live, and only this frame uses it now; the room is the frame's and new.
-        unsafe {
-            let drops = &raw mut (*self.core.as_ptr()).drops;
-            *drops += 1;
-            room.write(make(*drops, self.drops.get()));
-        }
-        self.drops.set(room.as_ptr());
     }
 
     /// Moves a value into the frame that is never dropped, whatever its type.

@@ -39,7 +39,7 @@ unsafe impl Allocator for &Frame<'_> {
 
     #[inline(always)]
     unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
-        if self.is_newest(block.as_ptr(), layout) {
+        if self.raw.is_newest(block.as_ptr(), layout) {
             // SAFETY: the newest block, which the caller gives back.
             unsafe { self.free_newest(block.as_ptr(), layout) };
         }
@@ -184,7 +184,7 @@ unsafe fn resize(
     let aligned = block.as_ptr().addr() & (new.align() - 1) == 0;
     // SAFETY: the caller's contract; the copy goes to a new block.
     unsafe {
-        let newest = frame.is_newest(block.as_ptr(), old);
+        let newest = frame.raw.is_newest(block.as_ptr(), old);
         let in_place = aligned
             && if newest {
                 frame.resize_newest(block.as_ptr(), old, new)

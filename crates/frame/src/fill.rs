@@ -54,7 +54,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
         let old = self.start.as_ptr().cast::<u8>();
         // SAFETY: asked only for the newest block; otherwise the values move to a new one.
         unsafe {
-            let newest = self.frame.is_newest(old, self.layout());
+            let newest = self.frame.raw.is_newest(old, self.layout());
             if !(newest && self.frame.resize_newest(old, self.layout(), layout)) {
                 let new = self.frame.try_alloc_layout(layout)?.cast();
                 ptr::copy_nonoverlapping(self.start.as_ptr(), new.as_ptr(), self.len);
@@ -82,7 +82,7 @@ impl<'a, 'f, T> Growing<'a, 'f, T> {
     /// The slice; unused room is given back if it is at the cursor.
     pub(crate) fn finish(self) -> &'f mut [T] {
         let block = self.start.as_ptr().cast::<u8>();
-        if size_of::<T>() != 0 && self.frame.is_newest(block, self.layout()) {
+        if size_of::<T>() != 0 && self.frame.raw.is_newest(block, self.layout()) {
             // SAFETY: the newest block, whose end goes back; less than a valid layout is one.
             unsafe {
                 let bytes = self.len * size_of::<T>();

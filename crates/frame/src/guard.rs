@@ -66,7 +66,7 @@ impl<'a> FrameGuard<'a> {
 
     #[inline(always)]
     fn watched(frame: Frame<'a>, watched: Watched) -> FrameGuard<'a> {
-        FrameGuard { start: Start::at(frame.position()), frame, watched, arena: PhantomData }
+        FrameGuard { start: Start::at(frame.raw.position()), frame, watched, arena: PhantomData }
     }
 
     /// The frame to allocate in.
@@ -92,10 +92,10 @@ impl<'a> FrameGuard<'a> {
     pub(crate) fn keep(self) -> (aids::Position, *mut Entry) {
         let mut guard = core::mem::ManuallyDrop::new(self);
         let FrameGuard { frame, watched, start, .. } = &mut *guard;
-        watched.end(frame);
+        watched.end(&frame.raw);
         // SAFETY: the frame ends where it started or later.
-        start.then(|start| unsafe { aids::kept(frame.core, start, frame.position()) });
-        (frame.position(), frame.drops.get())
+        start.then(|start| unsafe { aids::kept(frame.raw.core, start, frame.raw.position()) });
+        (frame.raw.position(), frame.raw.drops.get())
     }
 
     /// Ends the frame, as dropping the guard does.
@@ -105,16 +105,16 @@ impl<'a> FrameGuard<'a> {
     /// The frame's current position.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
-        let (cursor, limit) = self.frame.position();
+        let (cursor, limit) = self.frame.raw.position();
         // SAFETY: the frame's core and entries are live.
         unsafe {
             Checkpoint {
                 cursor,
                 limit,
-                drops: Entry::stamp(self.frame.drops.get()),
-                charged: budgets::charged(self.frame.drops.get()),
-                arena: self.frame.core.as_ref().number,
-                frame: self.frame.core.as_ref().frames,
+                drops: Entry::stamp(self.frame.raw.drops.get()),
+                charged: budgets::charged(self.frame.raw.drops.get()),
+                arena: self.frame.raw.core.as_ref().number,
+                frame: self.frame.raw.core.as_ref().frames,
             }
         }
     }
@@ -138,32 +138,32 @@ impl<'a> FrameGuard<'a> {
     pub fn rollback(&mut self, to: Checkpoint) {
         let frame = &self.frame;
         // SAFETY: the core is live while the guard is.
-        let core = unsafe { frame.core.as_ref() };
+        let core = unsafe { frame.raw.core.as_ref() };
         assert!(
             to.arena == core.number && to.frame == core.frames,
             "the checkpoint is of another frame: roll back with the guard that made it"
         );
-        let position = frame.position();
+        let position = frame.raw.position();
         // SAFETY: both positions and the entries are of this frame, and nothing newer is borrowed.
         let position = unsafe {
-            if !not_behind(frame.core, (to.cursor, to.limit), position) {
+            if !not_behind(frame.raw.core, (to.cursor, to.limit), position) {
                 return;
             }
             // Values leave the frame before they are dropped, because a drop may panic.
-            let newest = frame.drops.replace(drops::down_to(frame.drops.get(), to.drops));
+            let newest = frame.raw.drops.replace(drops::down_to(frame.raw.drops.get(), to.drops));
             drops::run(newest, to.drops);
-            budgets::restore(frame.drops.get(), to.drops, to.charged);
-            aids::ended(frame.core, (to.cursor, to.limit), position)
+            budgets::restore(frame.raw.drops.get(), to.drops, to.charged);
+            aids::ended(frame.raw.core, (to.cursor, to.limit), position)
         };
-        frame.set_position(position);
+        frame.raw.set_position(position);
     }
 }
 
 impl Drop for FrameGuard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.watched.end(&self.frame);
-        let drops = self.frame.drops.get();
+        self.watched.end(&self.frame.raw);
+        let drops = self.frame.raw.drops.get();
         if !drops.is_null() {
             // SAFETY: the frame ends, and with it every use of its values.
             unsafe { drops::run(drops, 0) };
@@ -171,7 +171,7 @@ impl Drop for FrameGuard<'_> {
         let FrameGuard { frame, start, .. } = self;
         start.then(|start| {
             // SAFETY: the frame ends where it started or later, and with it every use of its memory.
-            unsafe { aids::ended(frame.core, start, frame.position()) };
+            unsafe { aids::ended(frame.raw.core, start, frame.raw.position()) };
         });
     }
 }

@@ -78,8 +78,10 @@ mod progress;
 mod promote;
 #[cfg(feature = "region")]
 mod promote_region;
+mod raw;
 #[cfg(any(feature = "stats", feature = "tags"))]
 mod rows;
+mod scope;
 mod scratch;
 mod shared_pool;
 mod stream;

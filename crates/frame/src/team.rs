@@ -248,7 +248,7 @@ impl Team {
             let frame = if (*slot).cursor.is_null() {
                 Frame::start(core)
             } else {
-                Frame::resume(core, (*slot).cursor, (*slot).limit, (*slot).drops)
+                Frame::resume(core, ((*slot).cursor, (*slot).limit), (*slot).drops)
             };
             Ok(Visit { frame, slot })
         }
@@ -346,8 +346,8 @@ impl Drop for Visit<'_> {
     fn drop(&mut self) {
         // SAFETY: the slot is this thread's.
         unsafe {
-            ((*self.slot).cursor, (*self.slot).limit) = self.frame.position();
-            (*self.slot).drops = self.frame.drops.get();
+            ((*self.slot).cursor, (*self.slot).limit) = self.frame.raw.position();
+            (*self.slot).drops = self.frame.raw.drops.get();
             (*self.slot).busy = false;
         }
     }
@@ -419,9 +419,9 @@ impl<'f> Workers<'f, '_> {
     #[inline]
     pub fn scope<R>(&self, work: impl for<'s> FnOnce(&'s mut Open<'s, 'f>) -> R) -> R {
         let visit = or_panic(self.visit());
-        let (core, (cursor, limit)) = (visit.frame.core, visit.frame.position());
+        let (core, position) = (visit.frame.raw.core, visit.frame.raw.position());
         // SAFETY: the visit's frame is not used before the scope has ended.
-        let scope = unsafe { Frame::resume(core, cursor, limit, ptr::null_mut()) };
+        let scope = unsafe { Frame::resume(core, position, ptr::null_mut()) };
         let mut guard = FrameGuard::new(scope);
         // SAFETY: the scope's lifetime is the closure's own.
         work(unsafe { guard.frame_mut() })

@@ -4,12 +4,12 @@
 
 use crate::behaviour;
 use crate::budgets;
-use crate::error::OutOfMemory;
 use crate::export;
-use crate::frame::Frame;
 use crate::located::Here;
+use crate::raw::RawFrame;
 use crate::stats;
 use crate::tags;
+use allod_frame_core::OutOfMemory;
 
 /// The features' data of an open frame; scopes are not watched.
 pub(crate) struct Watched {
@@ -41,7 +41,7 @@ impl Watched {
 
     /// The frame or scope ends.
     #[inline(always)]
-    pub(crate) fn end(&mut self, frame: &Frame<'_>) {
+    pub(crate) fn end(&mut self, frame: &RawFrame) {
         self.counted.end(|| frame.used());
         self.behaviour.end();
         self.span.end(|| frame.used());
@@ -50,13 +50,13 @@ impl Watched {
 
 /// An allocation of `bytes` is about to be made in a frame; a budget may refuse it.
 #[inline(always)]
-pub(crate) fn asked(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<(), OutOfMemory> {
+pub(crate) fn asked(frame: &RawFrame, bytes: usize, here: Here) -> Result<(), OutOfMemory> {
     budgets::charge(frame, bytes, here)
 }
 
 /// There was no memory for the allocation that was [`asked`] for last.
 #[inline(always)]
-pub(crate) fn failed(frame: &Frame<'_>, bytes: usize) {
+pub(crate) fn failed(frame: &RawFrame, bytes: usize) {
     budgets::recharge(frame, bytes, 0);
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn made(bytes: usize, here: Here) {
 /// The newest block is about to change from `old` bytes to `new` in place; false if a budget
 /// requires a new allocation, which it can refuse.
 #[inline(always)]
-pub(crate) fn resized(frame: &Frame<'_>, old: usize, new: usize) -> bool {
+pub(crate) fn resized(frame: &RawFrame, old: usize, new: usize) -> bool {
     if !budgets::recharge(frame, old, new) {
         return false;
     }

@@ -55,6 +55,25 @@ fn a_tags_hard_limit_refuses_and_try_tells_why() {
 }
 
 #[test]
+fn what_memory_does_not_suffice_for_is_not_charged() {
+    static TAG: Tag = Tag::new("b-no-memory");
+    let _alone = alone();
+    budgets::set(Of::Tag(&TAG), hard(usize::MAX >> 1));
+    let mut arena = Arena::new();
+    arena.frame(|f| {
+        TAG.with(|| {
+            f.alloc([0u8; 100]);
+            assert!(f.try_alloc_slice_fill(1 << 46, 0u8).is_err(), "no machine has that much");
+            assert_eq!(budgets::used(Of::Tag(&TAG)), 100);
+            let panic = catch_unwind(AssertUnwindSafe(|| f.alloc_slice_fill(1 << 46, 0u8).len()));
+            let text = *panic.unwrap_err().downcast::<String>().unwrap();
+            assert!(text.contains("out of memory"), "{text}");
+            assert_eq!(budgets::used(Of::Tag(&TAG)), 100);
+        });
+    });
+}
+
+#[test]
 fn the_plain_form_panics_with_the_budget_and_the_place() {
     static TAG: Tag = Tag::new("b-panic");
     let _alone = alone();

@@ -1,4 +1,5 @@
 //! Frames that own their arena.
+#![cfg(feature = "allocator-api2")]
 
 use allocator_api2::vec::Vec;
 use allod_frame::{Arena, OwnedFrame};

@@ -1,9 +1,9 @@
 //! Without the feature `budgets`: nothing.
 
 use crate::drops::Entry;
-use crate::error::OutOfMemory;
-use crate::frame::Frame;
 use crate::located::Here;
+use crate::raw::RawFrame;
+use allod_frame_core::OutOfMemory;
 
 /// How much of a frame's newest charge a checkpoint keeps: nothing is charged.
 #[derive(Clone, Copy, Debug)]
@@ -11,13 +11,13 @@ pub(crate) struct Charged;
 
 /// Charges an allocation to its budgets: no code.
 #[inline(always)]
-pub(crate) fn charge(_: &Frame<'_>, _bytes: usize, _: Here) -> Result<(), OutOfMemory> {
+pub(crate) fn charge(_: &RawFrame, _bytes: usize, _: Here) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
 /// Changes the charge of the newest block, if it can be changed in place: no code.
 #[inline(always)]
-pub(crate) fn recharge(_: &Frame<'_>, _old: usize, _new: usize) -> bool {
+pub(crate) fn recharge(_: &RawFrame, _old: usize, _new: usize) -> bool {
     true
 }
 

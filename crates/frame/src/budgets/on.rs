@@ -25,12 +25,12 @@ pub use event::{Event, Level, Whose, on_event, refused};
 pub(crate) use event::{memory_is_out, panic_if_refused};
 
 use crate::drops::Entry;
-use crate::error::OutOfMemory;
-use crate::frame::Frame;
 use crate::located::Here;
+use crate::raw::RawFrame;
 use crate::rows::row_a_thread;
 use crate::tags::{self, MAX_TAGS, Tag};
 use account::Account;
+use allod_frame_core::OutOfMemory;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -266,7 +266,7 @@ impl Purse {
 
 /// Charges an allocation to its budgets, or refuses it.
 #[inline(always)]
-pub(crate) fn charge(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<(), OutOfMemory> {
+pub(crate) fn charge(frame: &RawFrame, bytes: usize, here: Here) -> Result<(), OutOfMemory> {
     let Some(purse) = own() else { return Ok(()) };
     let tag = tags::current();
     if charge_credit(frame, purse, tag, bytes) {
@@ -277,7 +277,7 @@ pub(crate) fn charge(frame: &Frame<'_>, bytes: usize, here: Here) -> Result<(), 
 
 /// Charges the credit, if the frame's newest charge is of this thread and tag and there is enough.
 #[inline(always)]
-fn charge_credit(frame: &Frame<'_>, purse: &Purse, tag: usize, bytes: usize) -> bool {
+fn charge_credit(frame: &RawFrame, purse: &Purse, tag: usize, bytes: usize) -> bool {
     let newest = frame.drops.get();
     if !purse.has_credit(tag, bytes) || !is_charge(newest, purse.slot(tag)) {
         return false;
@@ -298,7 +298,7 @@ fn is_charge(newest: *mut Entry, slot: *const Slot) -> bool {
 /// Charges a frame that has no entry of this thread and tag yet, or a thread without credit.
 #[inline(never)]
 fn charge_anew(
-    frame: &Frame<'_>,
+    frame: &RawFrame,
     purse: &'static Purse,
     tag: usize,
     bytes: usize,
@@ -354,10 +354,13 @@ fn reserve_or_tell(
 }
 
 /// Makes the frame's newest entry a charge of this thread and tag.
-fn enter(frame: &Frame<'_>, purse: &Purse, tag: usize, here: Here) -> Result<(), OutOfMemory> {
+fn enter(frame: &RawFrame, purse: &Purse, tag: usize, here: Here) -> Result<(), OutOfMemory> {
     let slot = purse.slot(tag);
     if !is_charge(frame.drops.get(), slot) {
-        let room = frame.take::<OutOfMemory>(size_of::<Entry>(), align_of::<Entry>(), here)?;
+        let Some(room) = frame.take(size_of::<Entry>(), align_of::<Entry>(), here) else {
+            memory_is_out();
+            return Err(OutOfMemory);
+        };
         frame.enter(room.cast(), |stamp, older| Entry {
             older,
             stamp,
@@ -393,7 +396,7 @@ unsafe fn put_back(slot: *mut u8, bytes: usize) {
 /// Changes the charge of the newest block from `old` bytes to `new`; false when that cannot be done
 /// in place, for want of budget or because the tag is another.
 #[inline]
-pub(crate) fn recharge(frame: &Frame<'_>, old: usize, new: usize) -> bool {
+pub(crate) fn recharge(frame: &RawFrame, old: usize, new: usize) -> bool {
     let Some(purse) = own() else { return true };
     let tag = tags::current();
     if new > old {

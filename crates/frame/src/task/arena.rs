@@ -1,5 +1,6 @@
 //! The owner of a task's arena, and which arenas are open on the calling thread.
 
+use super::life;
 use super::shared::Shared;
 use crate::error::{OutOfMemory, or_panic};
 use core::cell::Cell;
@@ -116,7 +117,7 @@ impl TaskArena {
     /// # Errors
     /// When memory is out.
     pub fn try_new() -> Result<TaskArena, OutOfMemory> {
-        Shared::open().map(TaskArena)
+        life::open().map(TaskArena)
     }
 
     /// Runs `work` with the arena open: it is the current one for `task::keep`, `task::vec` and the
@@ -149,7 +150,7 @@ impl Drop for TaskArena {
         // SAFETY: the owner goes, once, and is not borrowed by an `enter`; the last one ends the frame.
         unsafe {
             if self.0.as_ref().count.close() {
-                Shared::end(self.0);
+                life::end(self.0);
             }
         }
     }

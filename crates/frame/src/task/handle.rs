@@ -1,6 +1,7 @@
 //! The allocator handle of a task's arena, and collections that own one.
 
 use super::arena::{NoArena, expect_innermost, innermost, is_open_here};
+use super::life;
 use super::shared::Shared;
 use crate::allocator::zero_new_part;
 use allocator_api2::alloc::{AllocError, Allocator};
@@ -128,7 +129,7 @@ impl Drop for TaskAlloc {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: this handle goes.
-        unsafe { Shared::release(self.0, is_open_here(self.0)) }
+        unsafe { life::release(self.0, is_open_here(self.0)) }
     }
 }
 

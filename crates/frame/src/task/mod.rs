@@ -59,6 +59,7 @@ mod future;
 mod handle;
 mod idle;
 mod kept;
+mod life;
 mod shared;
 mod text;
 

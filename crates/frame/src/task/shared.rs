@@ -1,7 +1,6 @@
 //! A task's arena, shared by its owner and its handles.
 
 use super::count::Count;
-use super::idle;
 use crate::arena::Arena;
 use crate::error::OutOfMemory;
 use crate::frame::Frame;
@@ -38,11 +37,13 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// An idle arena with an open frame, or a new one.
-    pub(super) fn open() -> Result<NonNull<Shared>, OutOfMemory> {
-        let shared = idle::take().map_or_else(Shared::new, Ok)?;
+    /// Opens the frame of an idle arena.
+    ///
+    /// # Safety
+    /// The arena is idle and the caller's alone.
+    pub(super) unsafe fn begin(shared: NonNull<Shared>) {
         let place = shared.as_ptr();
-        // SAFETY: idle, so ours alone; the arena stays where it is and unused as long as its frame is
+        // SAFETY: the caller's contract; the arena stays where it is and unused as long as its frame is
         // open. The whole is not borrowed, for the arena keeps pointers into `first`.
         unsafe {
             (&raw mut (*place).count).write(Count::new());
@@ -50,11 +51,20 @@ impl Shared {
             let arena: &'static mut Arena = &mut *(*place).arena.get();
             (*place).frame.get().write(Some(arena.begin_travelling()));
         }
-        Ok(shared)
+    }
+
+    /// Ends the frame: registered values are dropped.
+    ///
+    /// # Safety
+    /// The arena is open, and neither owner nor handles are left.
+    pub(super) unsafe fn end(shared: NonNull<Shared>) {
+        // SAFETY: the caller's contract: nobody else reaches the frame.
+        let frame = unsafe { (*shared.as_ref().frame.get()).take() };
+        drop(frame);
     }
 
     /// A new arena, idle.
-    fn new() -> Result<NonNull<Shared>, OutOfMemory> {
+    pub(super) fn new() -> Result<NonNull<Shared>, OutOfMemory> {
         let block = allod_heap::aligned_alloc(align_of::<Shared>(), size_of::<Shared>());
         let place = NonNull::new(block).ok_or(OutOfMemory)?.cast::<Shared>();
         // SAFETY: the block has room for all fields, and `first` is the arena's alone until it is
@@ -80,25 +90,6 @@ impl Shared {
         unsafe { (*self.frame.get()).as_ref().unwrap_unchecked().frame() }
     }
 
-    /// Ends the frame: registered values are dropped and the arena goes to the idle.
-    ///
-    /// # Safety
-    /// Neither owner nor handles are left.
-    #[cold]
-    pub(super) unsafe fn end(shared: NonNull<Shared>) {
-        /// Even if a registered drop panics.
-        struct PutBack(NonNull<Shared>);
-        impl Drop for PutBack {
-            fn drop(&mut self) {
-                idle::put(self.0);
-            }
-        }
-        let back = PutBack(shared);
-        // SAFETY: the caller's contract: nobody else reaches the frame.
-        let frame = unsafe { (*back.0.as_ref().frame.get()).take() };
-        drop(frame);
-    }
-
     /// Gives the chunks of an idle arena back if they are more than `keep` bytes.
     ///
     /// # Safety
@@ -121,22 +112,6 @@ impl Shared {
         unsafe {
             ptr::drop_in_place((*shared.as_ptr()).arena.get());
             allod_heap::free(shared.as_ptr().cast());
-        }
-    }
-
-    /// Removes a handle.
-    ///
-    /// # Safety
-    /// The caller gives its handle up; `open_here` says whether the arena is open on this thread.
-    #[inline]
-    pub(super) unsafe fn release(shared: NonNull<Shared>, open_here: bool) {
-        // SAFETY: the handle kept the arena until now; without owner and handles nobody uses it.
-        unsafe {
-            if open_here {
-                shared.as_ref().count.change_here(-1);
-            } else if shared.as_ref().count.sub() {
-                Shared::end(shared);
-            }
         }
     }
 
