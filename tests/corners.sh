@@ -90,6 +90,13 @@ for child in exits allocates returns; do
     corner "signal fork, four threads, child $child" \
         runs "$work/signal_fork" threads 4 3000 $child
 done
+for child in allocates returns; do
+    for case in first-small first-large blocks zeroed-and-aligned resized trimmed many-small; do
+        # No helper, which the trap flag would end.
+        corner "signal fork at every instruction, $case, child $child" \
+            runs ALLOD_BACKGROUND=0 "$work/step_fork" $case $child
+    done
+done
 corner "signal fork while memory is opened" runs "$work/signal_fork" opening 40 3000 returns
 for times in 1 5 20 40 60; do
     corner "signal fork while memory is given back, call $times" \

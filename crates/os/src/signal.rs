@@ -13,6 +13,40 @@ pub fn named(name: &str) -> Option<c_int> {
     }
 }
 
+/// Calls a function that no handler interrupts: signals for the thread wait until it ends. Those by which the processor
+/// reports a fault do not: a thread that blocks them is ended without a word.
+///
+/// ```
+/// use allod_os::signal::without_handlers;
+///
+/// extern "C" fn handler(_: i32) {
+///     println!("after it");
+/// }
+///
+/// assert!(allod_os::signal::handle(libc::SIGUSR1, handler));
+/// without_handlers(|| {
+///     // SAFETY: the signal has a handler.
+///     unsafe { libc::raise(libc::SIGUSR1) };
+///     println!("not interrupted");
+/// });
+/// ```
+pub fn without_handlers<R>(f: impl FnOnce() -> R) -> R {
+    const FAULTS: [c_int; 5] =
+        [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
+    let (mut most, mut old) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: masks are valid places; the first call fills `most`, and the one after the loop `old`.
+    unsafe {
+        libc::sigfillset(most.as_mut_ptr());
+        for fault in FAULTS {
+            libc::sigdelset(most.as_mut_ptr(), fault);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, most.as_ptr(), old.as_mut_ptr());
+        let result = f();
+        libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), ptr::null_mut());
+        result
+    }
+}
+
 /// Has a function called at a signal, from now on until somebody sets another handler. System calls that the signal
 /// interrupts begin again. False, and nothing has changed, where there is a handler already.
 pub fn handle(signal: c_int, handler: extern "C" fn(c_int)) -> bool {

@@ -112,6 +112,12 @@ impl Map {
         self.limit.load(Relaxed)
     }
 
+    /// True once the window is chosen, and its first units are known.
+    #[inline]
+    pub fn is_placed(&self) -> bool {
+        self.limit() > 0
+    }
+
     /// The unit that holds an address of the window.
     #[inline]
     pub fn unit_of(&self, p: usize) -> Unit {

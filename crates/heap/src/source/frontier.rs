@@ -99,11 +99,8 @@ impl Frontier {
         self.generous.then_some(self.window.map_or(0, |w| w.len))
     }
 
-    /// What it takes to open `count` more units. `None` when the window ends before.
+    /// What it takes to open `count` more units. `None` when the window ends before, or there is none.
     pub fn begin(&mut self, count: usize) -> Option<Opening> {
-        if self.window.is_none() && !self.choose_window() {
-            return None;
-        }
         let window = self.window?;
         let from = Unit::new(MAP.limit());
         (from.index() + count <= 1 << (WINDOW_SHIFT - UNIT_SHIFT)).then_some(Opening {
@@ -126,10 +123,13 @@ impl Frontier {
         }
     }
 
-    /// Chooses the window and opens its first pages. Once, by the first thread that allocates: with the
-    /// source's lock held, for there is nobody yet who could wait for it, and the map must be whole when a
+    /// Chooses the window, unless there is one, and opens its first pages. By the first thread that allocates: with
+    /// the source's lock held, for there is nobody yet who could wait for it, and the map must be whole when a
     /// fork takes that lock.
-    fn choose_window(&mut self) -> bool {
+    pub fn choose_window(&mut self) {
+        if self.window.is_some() {
+            return;
+        }
         let mut window = None;
         if !vm::address_space_is_limited() {
             let hint = vm::free_place();
@@ -169,11 +169,10 @@ impl Frontier {
             unsafe { window.give_up(window.base, window.base + window.len) };
             MAP.place(0, 0, 0);
             self.generous = false;
-            return false;
+            return;
         }
-        self.finish(&opened);
         SPARE_UNITS.store(spare, Relaxed);
-        true
+        self.finish(&opened);
     }
 
     /// Gives up the spare units that `taken` says nobody has, except for [`SPARE_LEFT`].

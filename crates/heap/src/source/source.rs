@@ -17,6 +17,7 @@ use crate::source::purging::Purging;
 use crate::source::runs::{Known, Runs, Taken};
 use crate::source::waiting::Waiting;
 use allod_os::lock::{Held, Lock};
+use allod_os::signal;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -133,9 +134,34 @@ impl Locked<'_> {
 }
 
 impl Source {
-    /// Takes the lock. `None` when the calling thread holds it: a signal interrupted it there.
+    /// Takes the lock. `None` when the calling thread holds it: a signal interrupted it there. Nor before there is a
+    /// window: there is nothing in the source then.
     #[inline]
     pub(super) fn enter(&self) -> Option<Locked<'_>> {
+        if MAP.is_placed() { self.enter_even_without_window() } else { None }
+    }
+
+    /// Chooses the window if there is none yet. Before any memory is taken, and as long as there is none nobody takes
+    /// the lock for anything else: so a signal handler that interrupts the source finds spare units in the window.
+    #[inline]
+    pub(super) fn prepare(&self) {
+        if !MAP.is_placed() {
+            self.choose_window();
+        }
+    }
+
+    #[cold]
+    fn choose_window(&self) {
+        // A handler would find neither a window nor the lock free to choose one.
+        signal::without_handlers(|| {
+            if let Some(mut locked) = self.enter_even_without_window() {
+                locked.state().frontier.choose_window();
+            }
+        });
+    }
+
+    #[inline]
+    fn enter_even_without_window(&self) -> Option<Locked<'_>> {
         let held = self.lock.enter()?;
         let mut locked = Locked { source: self, _held: held };
         self.stats.locked.store(self.stats.locked.load(Relaxed) + 1, Relaxed);

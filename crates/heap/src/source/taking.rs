@@ -80,6 +80,7 @@ impl Source {
     /// Like [`take`](Source::take), but only what is free already: opens nothing and gives nothing back,
     /// so that no system call is made. With `everywhere` a run that fits is found wherever it lies.
     pub fn take_ready(&self, need: Need, kind: Kind, everywhere: bool) -> Option<Free> {
+        self.prepare();
         let units = need.units;
         let ready = |mut locked: Locked<'_>| {
             let taken = locked.find(need, 1, everywhere)?;
@@ -115,6 +116,7 @@ impl Source {
         find: impl Fn(&mut Locked<'_>, bool) -> Option<Taken>,
         more: impl Fn() -> Grown,
     ) -> Option<Free> {
+        self.prepare();
         let mut exhausted = false;
         loop {
             let mut locked = self.enter()?;
