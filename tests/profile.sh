@@ -235,6 +235,7 @@ signalled() {
     ALLOD_PROFILE="$work/signalled.%p,every=1B,signal=SIGUSR2" on_allod timeout -k 2 60 "$work/signalled" "$1" "$work/signalled"
 }
 check "while a profile waits for a pipe's reader, and another for it, the program goes on" signalled slow
+check "a profile that waits for its turn and then for a pipe's reader keeps no thread that allocates" signalled unread
 check "a child that is forked meanwhile writes its own" signalled forked
 is_reported_meanwhile() {
     ALLOD_GUARD=1/1 signalled reported 2>"$work/err"
