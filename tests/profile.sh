@@ -120,9 +120,10 @@ layers_are_labelled() {
 check "frames and regions have labels" layers_are_labelled
 if [ -x "$prefix/bin/allod" ]; then
     layers_are_named() {
-        "$prefix/bin/allod" report --profile "$work/layers.pb.gz" >"$work/tree" || return
+        "$prefix/bin/allod" report --least 0 --profile "$work/layers.pb.gz" >"$work/tree" || return
         cat "$work/tree"
-        grep -q ' 5\.[0-9] MiB .*memory of the layer frame$' "$work/tree" && grep -q 'memory of the layer region$' "$work/tree"
+        grep -q ' 5\.[0-9] MiB .*memory of the layer frame$' "$work/tree" && grep -q 'memory of the layer region$' "$work/tree" &&
+            grep -q ' 2\.3 KiB .*region_type pair$' "$work/tree"
     }
     check "allod report --profile names them" layers_are_named
 fi
@@ -234,6 +235,7 @@ signalled() {
     ALLOD_PROFILE="$work/signalled.%p,every=1B,signal=SIGUSR2" on_allod timeout -k 2 60 "$work/signalled" "$1" "$work/signalled"
 }
 check "while a profile waits for a pipe's reader, and another for it, the program goes on" signalled slow
+check "a profile that waits for its turn and then for a pipe's reader keeps no thread that allocates" signalled unread
 check "a child that is forked meanwhile writes its own" signalled forked
 is_reported_meanwhile() {
     ALLOD_GUARD=1/1 signalled reported 2>"$work/err"

@@ -1,4 +1,5 @@
-/* A frame and a region whose sizes are known, in the heap profile that is written meanwhile to the file that the argument names. */
+/* A frame, a region and pairs in it, whose sizes are known, in the heap profile that is written meanwhile to the file that
+ * the argument names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "allod/heap.h"
 #include "allod/region.h"
 
-enum { FRAME = 5 << 20, REGION = 3 << 20 };
+enum { FRAME = 5 << 20, REGION = 3 << 20, PAIRS = 100 };
 
 int main(int count, char **words) {
     if (count != 2 || allod_profile_start(524288) != 0) return 2;
@@ -19,11 +20,12 @@ int main(int count, char **words) {
     if (in_frame == NULL || in_region == NULL) return 4;
     memset(in_frame, 1, FRAME);
     memset(in_region, 1, REGION);
+    for (int i = 0; i < PAIRS; i++) allod_mk_pair(region, ALLOD_NIL, ALLOD_NIL);
     int failed = allod_profile_dump(words[1]);
     allod_region_exit(region);
     allod_frame_end(&frame);
     allod_arena_destroy(arena);
     if (failed) return 5;
-    printf("frame %d\nregion %d\n", FRAME, REGION);
+    printf("frame %d\nregion %d\npair %d\n", FRAME, REGION, 24 * PAIRS);
     return 0;
 }

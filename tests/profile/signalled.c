@@ -96,6 +96,22 @@ static int reported(void) {
     return 9;
 }
 
+/* A profile that was asked for while another was written, into a pipe, keeps no thread waiting that allocates: it is written
+ * once there is a reader. */
+static int unread(void) {
+    pthread_t writer = writes_slowly();
+    if (mkfifo(profile(2), 0600) != 0) return 3;
+    raise(SIGUSR2);
+    read_pipe(writer);
+    time_t start = time(NULL);
+    takes(20);
+    if (time(NULL) - start > 5) return 4;
+    unsigned char head[2];
+    int in = open(profile(2), O_RDONLY | O_NONBLOCK);
+    takes(1);
+    return read(in, head, 2) == 2 && head[0] == 0x1F && head[1] == 0x8B ? 0 : 5;
+}
+
 static void *computes(void *nothing) {
     while (!goes) {}
     went_on = 1;
@@ -120,6 +136,7 @@ int main(int count, char **words) {
     file = words[2];
     takes(100);
     if (strcmp(words[1], "slow") == 0) return slow();
+    if (strcmp(words[1], "unread") == 0) return unread();
     if (strcmp(words[1], "forked") == 0) return forked();
     if (strcmp(words[1], "reported") == 0) return reported();
     if (strcmp(words[1], "cancelled") == 0) return cancelled();

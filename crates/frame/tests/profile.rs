@@ -1,34 +1,15 @@
 //! Heap profiles have what tags allocated in frames: of a file of its own, because the profile is the process's.
 #![cfg(feature = "tags")]
 
+mod profiled;
+
 use allod_frame::tags::Tag;
 use allod_frame::thread;
 use allod_heap::sampling;
-use allod_profile::{Stacks, read};
-use std::ffi::CString;
+use profiled::amounts;
 
 static PHYSICS: Tag = Tag::new("physics");
 static SOUND: Tag = Tag::new("sound");
-
-/// What a tag has of a value, by the dump that is written now.
-fn amounts(value: &str) -> Vec<(String, i64)> {
-    let path =
-        std::env::temp_dir().join(format!("allod-frame-profile-{}.pb.gz", std::process::id()));
-    let name = CString::new(path.to_str().unwrap()).unwrap();
-    sampling::profile_dump(&name).unwrap();
-    let profile = read(&path).unwrap();
-    std::fs::remove_file(&path).unwrap();
-    let stacks = Stacks::of(&profile, Some(value)).unwrap();
-    let of_frames = |names: &[&str]| names.first() == Some(&"memory of the layer frame");
-    let mut all = Vec::new();
-    for (stack, amount) in &stacks.stacks {
-        let names: Vec<&str> = stack.iter().map(|frame| frame.function.as_str()).collect();
-        if of_frames(&names) {
-            all.push((names[1..].join(";"), *amount));
-        }
-    }
-    all
-}
 
 #[test]
 fn what_tags_allocated_is_in_the_profile_by_their_names() {

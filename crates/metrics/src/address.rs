@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::FileTypeExt;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,15 +66,65 @@ pub enum Connection {
     Tcp(TcpStream),
 }
 
+/// Where a listener listens, for whoever ends it.
+#[derive(Debug)]
+pub struct Place {
+    /// The path, from the root on, or the address with the port that the system chose.
+    pub text: String,
+    /// The listening socket once more.
+    socket: UnixStream,
+    /// The file that is to be removed.
+    file: Option<SocketFile>,
+}
+
+/// The file of a socket: its path, which is right wherever the process goes meanwhile, and what tells it from another
+/// that has taken its place.
+#[derive(Debug)]
+struct SocketFile {
+    path: PathBuf,
+    id: (u64, u64),
+}
+
+impl SocketFile {
+    fn at(given: &Path) -> io::Result<SocketFile> {
+        let path = std::path::absolute(given)?;
+        let id = SocketFile::id(&path)?;
+        Ok(SocketFile { path, id })
+    }
+
+    fn id(path: &Path) -> io::Result<(u64, u64)> {
+        path.symlink_metadata().map(|file| (file.dev(), file.ino()))
+    }
+}
+
+impl Place {
+    fn of(socket: OwnedFd, text: String, file: Option<SocketFile>) -> Place {
+        Place { text, socket: socket.into(), file }
+    }
+
+    /// Whoever waits for a connection has an error instead, and the file goes.
+    pub fn end(&self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
+        if let Some(file) = &self.file
+            && SocketFile::id(&file.path).is_ok_and(|id| id == file.id)
+        {
+            let _ = std::fs::remove_file(&file.path);
+        }
+    }
+}
+
 impl Listener {
-    /// Listens at an address; returns that with the port that the system chose.
-    pub fn at(text: &str) -> Result<(Listener, String), Error> {
+    /// Listens at an address.
+    pub fn at(text: &str) -> Result<(Listener, Place), Error> {
         let refused = |error| Error::System(text.into(), error);
         if text.contains('/') {
-            let path = Path::new(text);
-            remove_left_behind(path)?;
-            let listener = UnixListener::bind(path).map_err(refused)?;
-            return Ok((Listener::Unix(listener), text.into()));
+            let given = Path::new(text);
+            remove_left_behind(given)?;
+            let listener = UnixListener::bind(given).map_err(refused)?;
+            let file = SocketFile::at(given).map_err(refused)?;
+            let socket = listener.try_clone().map_err(refused)?.into();
+            let place = Place::of(socket, file.path.display().to_string(), Some(file));
+            return Ok((Listener::Unix(listener), place));
         }
         let address: SocketAddr = text.parse().map_err(|_| Error::NotAnAddress(text.into()))?;
         if !address.ip().is_loopback() {
@@ -81,7 +132,8 @@ impl Listener {
         }
         let listener = TcpListener::bind(address).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        Ok((Listener::Tcp(listener), address.to_string()))
+        let socket = listener.try_clone().map_err(refused)?.into();
+        Ok((Listener::Tcp(listener), Place::of(socket, address.to_string(), None)))
     }
 
     /// The next connection.

@@ -1,8 +1,7 @@
 //! The thread that answers: one connection at a time, each within three seconds.
 
-use crate::address::{Connection, Error, Listener};
+use crate::address::{Connection, Error, Listener, Place};
 use std::io::{self, Read, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, sleep};
@@ -21,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 #[must_use = "metrics are served until the server is dropped"]
 pub struct Server {
-    address: String,
+    place: Place,
     /// Who serves. A forked child has a copy of this value, but not the thread.
     process: u32,
     ended: Arc<AtomicBool>,
@@ -41,19 +40,19 @@ pub struct Server {
 /// # Ok::<(), allod_metrics::Error>(())
 /// ```
 pub fn serve(address: &str) -> Result<Server, Error> {
-    let (listener, address) = Listener::at(address)?;
+    let (listener, place) = Listener::at(address)?;
     let ended = Arc::new(AtomicBool::new(false));
-    let server = Server { address, process: std::process::id(), ended: ended.clone() };
-    let refused = |error| Error::System(server.address.clone(), error);
+    let server = Server { place, process: std::process::id(), ended: ended.clone() };
+    let refused = |error| Error::System(server.place.text.clone(), error);
     let answers = move || answer_all(&listener, &ended);
     Builder::new().name("allod-metrics".into()).spawn(answers).map_err(refused)?;
     Ok(server)
 }
 
 impl Server {
-    /// Where it listens: the path, or the address with its port.
+    /// Where it listens: the path, from the root on, or the address with its port.
     pub fn address(&self) -> &str {
-        &self.address
+        &self.place.text
     }
 }
 
@@ -63,13 +62,7 @@ impl Drop for Server {
             return;
         }
         self.ended.store(true, Ordering::Release);
-        // The thread waits for a connection: this one is its last.
-        if self.address.contains('/') {
-            let _ = std::os::unix::net::UnixStream::connect(&self.address);
-            let _ = std::fs::remove_file(Path::new(&self.address));
-        } else {
-            let _ = std::net::TcpStream::connect(&self.address);
-        }
+        self.place.end();
     }
 }
 
@@ -91,7 +84,10 @@ fn answer(mut connection: Connection) -> io::Result<()> {
     connection.limit(PATIENCE)?;
     let request = request(&mut connection)?;
     let mut words = request.split(' ');
-    let (status, kind, body) = match (words.next(), words.next()) {
+    let (method, target) = (words.next(), words.next());
+    // Whoever scrapes may add parameters, which change nothing.
+    let path = target.and_then(|target| target.split('?').next());
+    let (status, kind, body) = match (method, path) {
         (Some("GET"), Some("/metrics" | "/")) => ("200 OK", METRICS, crate::text()),
         (Some("GET"), Some(_)) => ("404 Not Found", PLAIN, "metrics are at /metrics\n".into()),
         _ => ("400 Bad Request", PLAIN, "GET /metrics is all there is\n".into()),

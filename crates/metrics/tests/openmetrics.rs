@@ -1,12 +1,12 @@
 //! The text is OpenMetrics by its grammar, says what the snapshot says, and is served to whoever asks.
 
 use allod_heap::stats;
-use allod_metrics::{serve, text};
+use allod_metrics::{Server, serve, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Samples by name and labels, from a text that must follow the grammar of OpenMetrics 1.0.
@@ -112,6 +112,7 @@ fn a_port_answers_until_the_server_is_dropped() {
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
     assert!(head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
     parse(&body);
+    parse(&ask("GET /metrics?name[]=allod_heaps HTTP/1.1\r\n\r\n").1);
     assert!(ask("GET /other HTTP/1.1\r\n\r\n").0.starts_with("HTTP/1.1 404 "));
     assert!(ask("POST /metrics HTTP/1.1\r\n\r\n").0.starts_with("HTTP/1.1 400 "));
     assert!(ask("nonsense\r\n\r\n").0.starts_with("HTTP/1.1 400 "));
@@ -145,6 +146,13 @@ fn whoever_says_little_at_a_time_does_not_keep_them_waiting_longer() {
     speaks.join().unwrap();
 }
 
+/// A server at a socket answers, and takes the socket with it.
+fn answers_until_dropped(server: Server, path: &Path) {
+    parse(&ask(UnixStream::connect(path).unwrap(), GET).1);
+    drop(server);
+    assert!(!path.exists());
+}
+
 #[test]
 fn a_forked_child_leaves_the_socket_to_its_parent() {
     unsafe extern "C" {
@@ -165,9 +173,7 @@ fn a_forked_child_leaves_the_socket_to_its_parent() {
         assert_eq!(waitpid(child, &mut status, 0), child);
     }
     assert!(path.exists(), "its parent's socket is gone");
-    parse(&ask(UnixStream::connect(&path).unwrap(), GET).1);
-    drop(server);
-    assert!(!path.exists());
+    answers_until_dropped(server, &path);
 }
 
 #[test]
@@ -175,10 +181,19 @@ fn a_socket_is_served_removed_at_the_end_and_replaced_when_it_was_left_behind() 
     let path = socket("left");
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists(), "a listener leaves its socket behind");
+    answers_until_dropped(serve(path.to_str().unwrap()).unwrap(), &path);
+}
+
+#[test]
+fn a_socket_that_has_taken_the_place_of_another_is_left_alone() {
+    let path = socket("replaced");
     let server = serve(path.to_str().unwrap()).unwrap();
-    parse(&ask(UnixStream::connect(&path).unwrap(), GET).1);
+    std::fs::remove_file(&path).unwrap();
+    let others = UnixListener::bind(&path).unwrap();
     drop(server);
-    assert!(!path.exists());
+    assert!(path.exists(), "somebody else's socket is gone");
+    drop(others);
+    std::fs::remove_file(path).unwrap();
 }
 
 #[test]

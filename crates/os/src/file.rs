@@ -15,6 +15,9 @@ impl Refusal {
     /// A signal handler asks for what the thread that it interrupted is changing.
     pub const BUSY: Refusal = Refusal(libc::EBUSY);
 
+    /// Nobody reads the pipe, or it is a socket.
+    pub const NOBODY_READS: Refusal = Refusal(libc::ENXIO);
+
     fn last() -> Refusal {
         Refusal(errno::get())
     }
@@ -34,6 +37,7 @@ impl core::fmt::Display for Refusal {
             libc::EFBIG => "the file would be larger than allowed",
             libc::ENOMEM => "no memory left",
             libc::EMFILE | libc::ENFILE => "too many open files",
+            libc::ENXIO => "it is a pipe that nobody reads, or a socket",
             error => return write!(f, "system error {error}"),
         })
     }
@@ -60,6 +64,15 @@ impl File {
     /// Makes a file, or empties one that is there, to write it.
     pub fn create(path: &CStr) -> Result<File, Refusal> {
         File::open(path, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC)
+    }
+
+    /// [`create`](File::create) that does not wait for the reader of a pipe; [`Refusal::NOBODY_READS`] where there is none.
+    pub fn create_at_once(path: &CStr) -> Result<File, Refusal> {
+        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
+        let file = File::open(path, flags | libc::O_NONBLOCK)?;
+        // SAFETY: the descriptor is the file's. Its writes may wait: a reader is there, and takes all of it.
+        keeping_errno(|| unsafe { libc::fcntl(file.0, libc::F_SETFL, 0) });
+        Ok(file)
     }
 
     /// Reads what comes next; nothing at the end.

@@ -19,6 +19,7 @@
 
 mod account;
 mod event;
+mod in_use;
 
 pub use account::Limits;
 pub use event::{Event, Level, Whose, on_event, refused};
@@ -31,6 +32,7 @@ use crate::rows::row_a_thread;
 use crate::tags::{self, MAX_TAGS, Tag};
 use account::Account;
 use allod_frame_core::OutOfMemory;
+use allod_heap::sampling;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -152,7 +154,7 @@ fn in_use(which: Which, taken: usize) -> usize {
     let mut reserved = 0;
     PURSES.each(|purse| {
         let within = |slot: &&Slot| match which {
-            Which::Tag(row) => is_part_of(slot.tag, row),
+            Which::Tag(row) => with_wholes(slot.tag).any(|tag| tag == row),
             Which::Thread => here.is_some_and(|here| ptr::eq(here, purse)),
             Which::Program => true,
         };
@@ -170,11 +172,10 @@ fn with_account<R>(of: Of<'_>, work: impl FnOnce(&Account) -> R) -> Option<R> {
     }
 }
 
-fn is_part_of(mut tag: usize, whole: usize) -> bool {
-    while tag != whole && tag != 0 {
-        tag = tags::parent(tag);
-    }
-    tag == whole
+/// A tag and those it is a part of.
+fn with_wholes(tag: usize) -> impl Iterator<Item = usize> {
+    let wholes = core::iter::successors(Some(tag), |tag| Some(tags::parent(*tag)));
+    wholes.take_while(|tag| *tag != 0)
 }
 
 impl Purse {
@@ -201,8 +202,7 @@ impl Purse {
 
     /// The accounts that an allocation under a tag is charged to.
     fn accounts(&self, tag: usize) -> impl Iterator<Item = (Which, &Account)> {
-        let above = core::iter::successors(Some(tag), |tag| Some(tags::parent(*tag)));
-        let tags = above.take_while(|tag| *tag != 0).map(|tag| (Which::Tag(tag), &TAGS[tag]));
+        let tags = with_wholes(tag).map(|tag| (Which::Tag(tag), &TAGS[tag]));
         tags.chain([(Which::Thread, &self.thread), (Which::Program, &PROGRAM)])
     }
 
@@ -246,6 +246,7 @@ impl Purse {
 
     /// Credit of at least `bytes` for a tag.
     fn reserve(&self, tag: usize, bytes: usize) -> Result<(), Which> {
+        sampling::add_part(&in_use::PART);
         let changes = CHANGES.load(Relaxed);
         if self.changes.swap(changes, Relaxed) != changes {
             self.settle();

@@ -140,7 +140,10 @@ pub static PURGE_DELAY_MS: Setting = Setting::new(
     3_600_000,
     "how long freed memory is kept for reuse before it goes back to the system",
 )
-.changes("within a second, also for memory that is free already");
+.changes(
+    "within a second, also for memory that is free already; without a helper thread, with the next of the program's \
+     own calls that give memory back",
+);
 /// Background purging.
 pub static BACKGROUND: Setting = Setting::new(
     "ALLOD_BACKGROUND",

@@ -6,6 +6,7 @@
 
 pub use crate::base::trace::{Walk, walk_with};
 pub use crate::profile::parts::{Amount, Part, add as add_part};
+pub use crate::profile::room::Room;
 
 pub use allod_os::file::Refusal;
 

@@ -3,8 +3,9 @@
 
 pub use crate::map::record::Kind;
 
-use crate::base::layout::{MAX_SIZE, UNIT_SHIFT, units_for};
+use crate::base::layout::{MAX_SIZE, UNIT_SHIFT, Unit, units_for};
 use crate::base::settings;
+use crate::map::record::Span;
 use crate::map::span_map::MAP;
 use crate::purge::{policy, turn};
 use crate::source::{self, SOURCE};
@@ -115,6 +116,33 @@ pub fn owner(p: *const u8, kind: Kind) -> *mut () {
             return ptr::null_mut();
         }
         (*span).owner.load(Relaxed)
+    }
+}
+
+/// Calls `f` with the first byte and the owner's word of each span of a kind. Whatever other threads take or give up
+/// meanwhile may be among them or not, and may be given up by the time of the call.
+///
+/// ```
+/// use allod_heap::span::{self, Kind};
+/// let owner = 8 as *mut ();
+/// let s = span::alloc(200_000, 1, Kind::Frame, owner).unwrap();
+/// let mut found = 0;
+/// span::each(Kind::Frame, &mut |start, word| found += usize::from((start, word) == (s.start, owner)));
+/// assert_eq!(found, 1);
+/// # // SAFETY: nothing uses the span any more.
+/// # unsafe { span::free(s.start) };
+/// ```
+pub fn each(kind: Kind, f: &mut dyn FnMut(*mut u8, *mut ())) {
+    for unit in (0..MAP.limit()).map(Unit::new) {
+        let span = MAP.span(unit);
+        // SAFETY: words below the limit are valid, and records of entered spans are committed and never unmapped. What is
+        // read of one are atomics.
+        unsafe {
+            let is_first = MAP.entry(MAP.base(), unit.index()).cast::<Span>() == span;
+            if is_first && (*span).kind() == kind {
+                f(MAP.address_of(unit) as *mut u8, (*span).owner.load(Relaxed));
+            }
+        }
     }
 }
 

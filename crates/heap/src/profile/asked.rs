@@ -2,8 +2,8 @@
 //! written besides the one at the end.
 //!
 //! The handler of that signal writes the profile itself, on a stack of the heap's own: that takes no memory from the heap and no
-//! lock but the profile's. When it cannot have that, because it interrupted its holder, the profile is written as soon
-//! as the lock is released.
+//! lock but the profile's. When it cannot have that, because it interrupted its holder, the profile is written by the thread that
+//! releases the lock, or a later one where nobody reads the pipe that it goes to.
 
 use crate::base::settings;
 use crate::base::spare_stack::PROFILE_STACK;
@@ -94,7 +94,7 @@ pub fn at_end() {
 /// Profiles that were written at a signal.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-static LATE: Late = Late(|| write_numbered(By::Call));
+static LATE: Late = Late(|| write_numbered(By::Late));
 
 extern "C" fn at_signal(_: c_int) {
     keeping_errno(|| write_numbered(By::Handler));
@@ -108,21 +108,27 @@ fn write_numbered(by: By) {
     }
     let mut done = Err(Refusal::BUSY);
     let spare = match by {
-        By::Call => PROFILE_STACK.try_take(),
+        By::Call | By::Late => PROFILE_STACK.try_take(),
         By::Handler => PROFILE_STACK.take(),
     };
     if let Some(spare) = spare {
         spare.call(|| {
             let number = NUMBER.load(Relaxed) + 1;
             done = write_by(BEGUN_BY.load(Relaxed), Some(number), by);
-            if done != Err(Refusal::BUSY) {
+            if !is_tried_again(by, done) {
                 NUMBER.store(number, Relaxed);
             }
         });
     }
-    if done == Err(Refusal::BUSY) {
+    if is_tried_again(by, done) {
         samples::do_later(&LATE);
     }
+}
+
+/// True for a profile that is to be written later: its lock is held, or nobody reads the pipe yet for which a thread that only
+/// allocates does not wait.
+fn is_tried_again(by: By, done: Result<(), Refusal>) -> bool {
+    done == Err(Refusal::BUSY) || by == By::Late && done == Err(Refusal::NOBODY_READS)
 }
 
 /// Writes the profile that a process began into the file that is asked for, or one with a number. Where that fails, it
@@ -142,7 +148,7 @@ fn write_by(begun_by: u32, number: Option<u32>, by: By) -> Result<(), Refusal> {
     let path = CStr::from_bytes_until_nul(&path.bytes).unwrap_or(c"");
     let written = fits.map_err(|_| Refusal::TOO_LONG).and_then(|()| dump::write(path, by));
     if let Err(refusal) = written
-        && (number.is_none() || refusal != Refusal::BUSY)
+        && (number.is_none() || !is_tried_again(by, written))
     {
         let name = path.to_str().unwrap_or("?");
         let _ =

@@ -27,8 +27,14 @@ const VALUES: [(u64, u64); 4] = [(1, COUNT), (3, BYTES), (5, COUNT), (INUSE_SPAC
 
 /// Writes the profile into a file. A refusal leaves what was written until then.
 pub fn write(path: &CStr, by: By) -> Result<(), Refusal> {
-    let sites = samples::sites(by)?;
-    let mut out = Gzip::new(File::create(path)?);
+    let (sites, file) = match by {
+        By::Late => {
+            let file = File::create_at_once(path)?;
+            (samples::sites(by)?, file)
+        }
+        By::Call | By::Handler => (samples::sites(by)?, File::create(path)?),
+    };
+    let mut out = Gzip::new(file);
     let mappings = Mappings::now();
     for (name, unit) in VALUES {
         put(&mut out, 1, &Message::new().number(1, name).number(2, unit));

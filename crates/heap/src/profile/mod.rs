@@ -30,6 +30,6 @@ mod live;
 mod mappings;
 pub mod parts;
 mod pprof;
-mod room;
+pub mod room;
 pub mod samples;
 mod sites;

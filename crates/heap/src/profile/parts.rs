@@ -15,13 +15,13 @@ use core::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire, Orderin
 /// How much of its memory a layer uses for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
-    /// What the layer tells apart, such as `tag`; empty for all that the layer has.
+    /// What the layer tells apart, such as `tag`.
     pub key: &'static str,
     /// Which one this is, such as `physics`.
     pub name: &'static str,
     /// Objects so far, and their bytes.
     pub total: (u64, u64),
-    /// Those that are live.
+    /// Those that are live; 0 of objects where only bytes are known.
     pub live: (u64, u64),
 }
 
@@ -47,23 +47,30 @@ pub fn add(part: &'static Part) {
     debug_assert!(found, "more parts than places");
 }
 
+/// The layers, and the spans that they hold.
+const LAYERS: [(&str, Kind); 2] = [("frame", Kind::Frame), ("region", Kind::Region)];
+
 /// Writes all amounts, given how many strings are in the profile before. A signal handler that interrupted a layer does
-/// not ask for what the layers count.
+/// not ask for what the layers count. What a layer does not tell apart of its spans is written as the layer's.
 pub fn write(out: &mut Gzip, strings: u64, is_interrupted: bool) {
     let mut writer = Writer { out, strings, functions: 0 };
-    for (layer, kind) in [("frame", Kind::Frame), ("region", Kind::Region)] {
-        let units = SOURCE.stats.kind_units[kind as usize].load(Relaxed);
-        let live = (units as u64, (units << UNIT_SHIFT) as u64);
-        let amount = Amount { key: "", name: "", total: (0, 0), live };
-        writer.write(layer, &amount);
-    }
-    if is_interrupted {
-        return;
-    }
+    let mut told = [0; LAYERS.len()];
+    let places = if is_interrupted { &PARTS[..0] } else { &PARTS[..] };
     // SAFETY: null, or a static value.
-    let parts = PARTS.iter().map_while(|place| unsafe { place.load(Acquire).as_ref() });
-    for part in parts {
-        (part.each)(&mut |amount| writer.write(part.layer, &amount));
+    for part in places.iter().map_while(|place| unsafe { place.load(Acquire).as_ref() }) {
+        let layer = LAYERS.iter().position(|(name, _)| *name == part.layer);
+        (part.each)(&mut |amount| {
+            writer.write(part.layer, &amount);
+            if let Some(i) = layer {
+                told[i] += amount.live.1;
+            }
+        });
+    }
+    for ((layer, kind), told) in LAYERS.into_iter().zip(told) {
+        let units = SOURCE.stats.kind_units[kind as usize].load(Relaxed);
+        let rest = ((units << UNIT_SHIFT) as u64).saturating_sub(told);
+        writer
+            .write(layer, &Amount { key: "", name: "", total: (0, 0), live: (units as u64, rest) });
     }
 }
 

@@ -202,6 +202,8 @@ pub enum By {
     Call,
     /// A signal handler, which must not wait for long.
     Handler,
+    /// A call of the program's, for a signal handler that could not: it asked for no profile, and waits for no reader.
+    Late,
 }
 
 /// A copy of all sites: whoever writes it may be kept waiting, by the reader of a pipe for instance, and no sample waits
@@ -209,7 +211,7 @@ pub enum By {
 pub fn sites(by: By) -> Result<Room<Site>, Refusal> {
     let copy = |inside: &mut Inside| inside.sites.copy().ok_or(Refusal::NO_MEMORY);
     let copied = match by {
-        By::Call => PROFILE.with(copy),
+        By::Call | By::Late => PROFILE.with(copy),
         By::Handler => PROFILE.with_soon(copy),
     };
     copied.unwrap_or(Err(Refusal::BUSY))

@@ -124,6 +124,27 @@ pub unsafe fn record(id: u32) -> &'static Type {
     unsafe { &*USER.get_unchecked((id - FIRST_USER) as usize).load(Acquire) }
 }
 
+/// The record of a type, if one has the number.
+pub(crate) fn registered(id: u32) -> Option<&'static Type> {
+    match BUILT_IN.get(id as usize) {
+        Some(t) => Some(t),
+        // SAFETY: null, or a record, which stays.
+        None => unsafe { USER.get((id - FIRST_USER) as usize)?.load(Acquire).as_ref() },
+    }
+}
+
+/// The length of the object that would begin at an address with a word, which may be anything. `None` where it is no header,
+/// and where only the object itself tells its length.
+pub(crate) fn bytes_at(address: usize, word: Header) -> Option<usize> {
+    let t = registered(word.type_id()).filter(|_| word.forwarded().is_none())?;
+    match t.size_of {
+        _ if !address.is_multiple_of(t.align as usize) => None,
+        None => t.bytes(word.len()),
+        Some(_) if word.type_id() == TABLE => Some(table::table_size(word.len())),
+        Some(_) => None,
+    }
+}
+
 /// The length of an object in bytes with its header.
 ///
 /// # Safety

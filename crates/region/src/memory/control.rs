@@ -74,7 +74,7 @@ pub struct Chunk {
     pub(crate) newer: *mut Chunk,
     /// Past the last byte.
     pub(crate) limit: *mut u8,
-    /// Past the last object, once the cursor has left the chunk.
+    /// Past the last object, once the cursor has left the chunk; its first byte while the cursor is in it.
     pub(crate) top: *mut u8,
     /// The word that names the region in the span's directory.
     pub(crate) owner: *const AtomicPtr<Control>,

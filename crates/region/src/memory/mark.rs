@@ -128,6 +128,9 @@ impl Mark {
             (*r).oldest = self.oldest;
             if !self.newest.is_null() {
                 (*self.newest).newer = ptr::null_mut();
+                if self.first == Chunk::first(self.newest) {
+                    (*self.newest).top = self.first;
+                }
                 (*self.oldest).older = ptr::null_mut();
             }
             (*r).cursor = self.cursor;

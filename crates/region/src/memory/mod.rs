@@ -13,6 +13,7 @@
 //! | `control` | the control block and the heads of chunks |
 //! | `slots` | spans cut into slots, and `region_of` |
 //! | `source` | memory for chunks |
+//! | `census` | how much of which type there is, for heap profiles |
 //! | `recent` | the symbols that a thread used recently |
 //! | `pool` | what each thread keeps |
 //! | `chunk` | where objects go when the inline buffer is full |
@@ -22,6 +23,7 @@
 
 pub mod accounting;
 pub mod bump;
+mod census;
 pub mod chunk;
 pub mod control;
 pub mod counts;

@@ -12,7 +12,8 @@ use crate::base::check::CHECKED;
 use crate::base::locks;
 use crate::memory::control::{Chunk, Control};
 use crate::memory::recent::{NOTHING_RECENT, Recent};
-use crate::memory::{slots, source};
+use crate::memory::{census, slots, source};
+use allod_heap::sampling;
 use allod_os::thread::{self, ExitHook};
 use core::ffi::c_void;
 use core::ptr;
@@ -219,6 +220,7 @@ fn own_state() {
     }
     locks::once(&HOOKED, || {
         HOOK.register(end_of_thread);
+        sampling::add_part(&census::PART);
     });
     let t: *mut Thread = allod_heap::malloc(size_of::<Thread>()).cast();
     if t.is_null() {

@@ -401,6 +401,22 @@ pub(crate) unsafe fn last_heir(mut r: *mut Control) -> *mut Control {
     }
 }
 
+/// The length of a span's slots, by the first word of its directory; `None` for a span of one slot.
+#[inline(always)]
+fn stride_of(mul: u64) -> Option<usize> {
+    STRIDES.into_iter().find(|&stride| mul == (1u64 << 32).div_ceil(stride as u64))
+}
+
+/// Words of a directory: the first, and one for each slot and for the span's tail.
+pub(crate) const DIRECTORY: usize = 1 + MOST + 1;
+
+/// What a copy of a directory says: the offset and the length of each slot that a region has.
+pub(crate) fn taken(directory: &[usize; DIRECTORY]) -> impl Iterator<Item = (usize, usize)> {
+    let stride = stride_of(directory[0] as u64).unwrap_or(UNIT + 1);
+    let owners = directory[1..].iter().take(UNIT / stride).enumerate();
+    owners.filter(|(_, owner)| **owner != 0).map(move |(i, _)| (i * stride, stride))
+}
+
 /// The slot or the span that holds `p`, which lies in a region's memory: first byte and length.
 ///
 /// # Safety
@@ -409,10 +425,8 @@ pub(crate) unsafe fn extent_of(p: *const u8) -> (usize, usize) {
     let unit = p as usize & !(UNIT - 1);
     // SAFETY: the caller's contract: the span has a directory.
     let mul = unsafe { *span::owner(p, Kind::Region).cast::<u64>() };
-    for stride in STRIDES {
-        if mul == (1u64 << 32).div_ceil(stride as u64) {
-            return (unit + (p as usize - unit) / stride * stride, stride);
-        }
+    if let Some(stride) = stride_of(mul) {
+        return (unit + (p as usize - unit) / stride * stride, stride);
     }
     span::lookup(p).map_or((unit, UNIT), |s| (s.start as usize, s.len))
 }

@@ -111,19 +111,8 @@ impl Hot {
             if pairs < 4 || *at.add(10) != car.wrapping_add(144) || !self.holds(car) {
                 return 0;
             }
-            let (p, q) = (car as *mut u64, self.cursor);
-            let source = (self.here.base + 8 * self.here.words - car) as usize / (2 * PAIR_BYTES);
-            let room = (self.limit as usize - q as usize) / (2 * PAIR_BYTES);
-            if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-                mover.stop();
-                return pairs;
-            }
-            let scanned = lanes::level(at, p, q, pairs.min(source).min(room));
-            if LOGS {
-                self.run_end = p.add(6 * scanned);
-            }
-            self.cursor = q.add(6 * scanned);
-            scanned
+            let lane = |p, q, most| lanes::level(at, p, q, most);
+            self.side_by_side::<LOGS, 2>(mover, car as *mut u64, pairs, lane)
         }
     }
 
@@ -142,20 +131,42 @@ impl Hot {
             if slots < 4 || *at.add(3) != (*at).wrapping_add(72) || !self.holds(*at) {
                 return 0;
             }
-            let (p, q) = (*at as *mut u64, self.cursor);
-            let source = (self.here.base + 8 * self.here.words - p as u64) as usize / PAIR_BYTES;
-            let room = (self.limit as usize - q as usize) / PAIR_BYTES;
-            if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-                mover.stop();
-                return slots;
-            }
-            let forwarded = lanes::row(at, p, q, slots.min(source).min(room));
-            if LOGS {
-                self.run_end = p.add(3 * forwarded);
-            }
-            self.cursor = q.add(3 * forwarded);
-            forwarded
+            let lane = |p, q, most| lanes::row(at, p, q, most);
+            self.side_by_side::<LOGS, 1>(mover, *at as *mut u64, slots, lane)
         }
+    }
+
+    /// Has a lane copy up to `most` times `PAIRS` pairs that lie side by side from `p` on; how many times it did, or
+    /// `most` where the move stops.
+    ///
+    /// # Safety
+    /// `p` lies in the memory met last. The lane, called with `p`, the cursor and the most that source and destination
+    /// have room for, copies that much at most.
+    #[inline(always)]
+    unsafe fn side_by_side<const LOGS: bool, const PAIRS: usize>(
+        &mut self,
+        mover: &mut Mover,
+        p: *mut u64,
+        most: usize,
+        lane: impl FnOnce(*mut u64, *mut u64, usize) -> usize,
+    ) -> usize {
+        let q = self.cursor;
+        let source = self.here.base + 8 * self.here.words - p as u64;
+        let source = source as usize / (PAIRS * PAIR_BYTES);
+        let room = (self.limit as usize - q as usize) / (PAIRS * PAIR_BYTES);
+        if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
+            mover.stop();
+            return most;
+        }
+        let copied = lane(p, q, most.min(source).min(room));
+        // SAFETY: the lane's copies lie from `q` on, their originals from `p` on.
+        unsafe {
+            if LOGS {
+                self.run_end = p.add(3 * PAIRS * copied);
+            }
+            self.cursor = q.add(3 * PAIRS * copied);
+        }
+        copied
     }
 
     /// Forwards a slot of the copy that ends at `past`.
