@@ -32,7 +32,7 @@ pub fn choose(
 /// The peers built together with this command.
 pub fn built() -> Vec<Candidate> {
     let candidate = |peer: allod_peers::Peer| {
-        let beside = allod_lab::files::installed_part(&format!("lib{}.so", peer.name));
+        let beside = allod_lab::files::installed_part(peer.file_name());
         Candidate {
             name: peer.name.into(),
             version: Some(peer.version.into()),

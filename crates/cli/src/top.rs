@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Keys: q quits, space pauses, up and down move through the heaps.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The number of the process
+    /// The process ID
     #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     process: u32,
     /// Print one snapshot and exit, as text or as JSON [default: the view]

@@ -22,7 +22,7 @@ A name that begins with `ALLOD_` and is not in the table, or a value that the va
 named on standard error once and ignored.
 
 In a program that runs with rights its caller does not have (setuid, setgid, file capabilities: `AT_SECURE`),
-`ALLOD_ABORT=0` and `ALLOD_PROFILE` are ignored without a word: the caller cannot switch the checks off, nor have
+`ALLOD_ABORT=0` and `ALLOD_PROFILE` are silently ignored: the caller cannot switch the checks off, nor have
 files written with rights that are not its own. The other settings are honoured there.
 
 Memory allocated before the C library has set up its environment (by constructors of other libraries, for instance) is
@@ -53,10 +53,16 @@ assert_eq!(settings::get(\"hugepages\"), Ok(0));
 assert_eq!(settings::set(\"hugepages\", 9), Err(Error::OutOfRange(\"0, 1 or 2\")));
 ```
 
-The C functions return 0, or -1 with `errno` set: `ENOENT` for a name that no setting has, `EPERM` for a setting that
-cannot change while the program runs, `ERANGE` for a value that it does not take, `EINVAL` when a text is read as a
-number, `ENOMEM` when there is no memory for guarded blocks or a profile, `ENOTSUP` for guarded blocks in the hardened
-build. Any thread may call them at any time, but not a signal handler.
+Any thread may call these functions at any time, but not a signal handler. The C functions return 0, or -1 with `errno` set:
+
+| `errno` | reason |
+| --- | --- |
+| `ENOENT` | no setting has this name |
+| `EPERM` | the setting cannot change while the program runs |
+| `ERANGE` | the setting does not take this value |
+| `EINVAL` | the setting is a text, not a number |
+| `ENOMEM` | there is no memory for guarded blocks or a profile |
+| `ENOTSUP` | the hardened build has no guarded blocks |
 
 | name | a change takes effect |
 | --- | --- |

@@ -48,9 +48,13 @@ fn in_registry(name: &str) -> Option<PathBuf> {
     registries.flatten().map(|entry| entry.path().join(&folder)).find(|dir| dir.is_dir())
 }
 
-/// The version of a package in Cargo.lock, where there is only one.
+/// The version of a package in the workspace's Cargo.lock or, where this package was downloaded, in its own. Both have
+/// the exact version that Cargo.toml asks for.
 fn locked_version(name: &str) -> Option<String> {
-    let lock = std::fs::read_to_string("../../Cargo.lock").ok()?;
+    let mut locks = ["../../Cargo.lock", "Cargo.lock"].into_iter();
+    let lock = locks.find(|lock| Path::new(lock).is_file())?;
+    println!("cargo:rerun-if-changed={lock}");
+    let lock = std::fs::read_to_string(lock).ok()?;
     let entry = format!("name = \"{name}\"\nversion = \"");
     let mut versions = lock.split(&entry).skip(1).filter_map(|rest| rest.split('"').next());
     versions.next().filter(|_| versions.next().is_none()).map(str::to_owned)

@@ -22,16 +22,35 @@ pub struct Peer {
     pub library: &'static str,
 }
 
+impl Peer {
+    /// The name of the library's file. Two versions of an allocator have the same name, but not the same file.
+    #[must_use]
+    pub fn file_name(&self) -> &'static str {
+        file_name(self.library)
+    }
+}
+
+/// Name, version, library, and the library's contents.
+static BUILT: &[(&str, &str, &str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/peers.rs"));
+
 /// The peers that this build has.
 pub fn built() -> Vec<Peer> {
-    // One line a peer: name, version and file, separated by tabs.
-    include_str!(concat!(env!("OUT_DIR"), "/peers.tsv"))
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.split('\t');
-            Some(Peer { name: fields.next()?, version: fields.next()?, library: fields.next()? })
-        })
-        .collect()
+    BUILT.iter().map(|&(name, version, library, _)| Peer { name, version, library }).collect()
+}
+
+/// The contents of each peer's library, with the file's name: for an installation that no longer has the build's folder.
+///
+/// ```
+/// let (name, bytes) = allod_peers::libraries().next().unwrap();
+/// assert_eq!(name, "libmimalloc.so");
+/// assert!(bytes.starts_with(b"\x7fELF"));
+/// ```
+pub fn libraries() -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    BUILT.iter().map(|&(_, _, library, bytes)| (file_name(library), bytes))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Program {
     }
 
     fn tell(&self, signal: i32) {
-        // SAFETY: the child is not reaped yet, so its process number is still its own.
+        // SAFETY: the child is not reaped yet, so its process ID is still its own.
         unsafe { libc::kill(self.0.id().cast_signed(), signal) };
     }
 

@@ -126,7 +126,7 @@ pub static STATS: Setting =
 /// The one process that reports.
 pub static STATS_PROCESS: Setting = Setting::new(
     "ALLOD_STATS_PROCESS",
-    "a process number, or 0",
+    "a process ID, or 0",
     0,
     u32::MAX,
     "with `ALLOD_STATS=1`, the only process that reports; with 0, every process that inherits the setting does",
@@ -208,12 +208,12 @@ pub static PROFILE: Setting = Setting::words(
     "ALLOD_PROFILE",
     "FILE[,every=512KiB][,signal=SIGUSR2]",
     "write a heap profile in pprof's format at exit, with one sample per this many bytes on average; %p in the \
-     file name stands for the process number; at the signal, write one into FILE.1, FILE.2 and so on",
+     file name stands for the process ID; at the signal, write one into FILE.1, FILE.2 and so on",
 );
 /// The one process that is profiled.
 pub static PROFILE_PROCESS: Setting = Setting::new(
     "ALLOD_PROFILE_PROCESS",
-    "a process number, or 0",
+    "a process ID, or 0",
     0,
     u32::MAX,
     "with `ALLOD_PROFILE`, the only process that is profiled; with 0, every process that inherits the setting is",
