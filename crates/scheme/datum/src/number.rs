@@ -118,8 +118,8 @@ pub fn parse(text: &str, radix: u32) -> Option<Number> {
         }
         rest = &after[1..];
     }
-    let first = *rest.as_bytes().first()?;
-    if !(first.is_ascii_alphanumeric() || matches!(first, b'+' | b'-' | b'.')) {
+    let first = char::from(*rest.as_bytes().first()?);
+    if !(first.is_digit(radix) || matches!(first, '+' | '-' | '.')) {
         return None;
     }
     match exactness {
@@ -133,11 +133,16 @@ pub fn parse(text: &str, radix: u32) -> Option<Number> {
 }
 
 fn real(text: &str, radix: u32, exact: bool) -> Option<Number> {
-    match text.to_ascii_lowercase().as_str() {
-        "+inf.0" => return Some(Number::Float(f64::INFINITY)),
-        "-inf.0" => return Some(Number::Float(f64::NEG_INFINITY)),
-        "+nan.0" | "-nan.0" => return Some(Number::Float(f64::NAN)),
-        _ => {}
+    if let Some(i) = integer(text, radix) {
+        return Some(Number::Int(i));
+    }
+    let is = |name| text.eq_ignore_ascii_case(name);
+    if is("+inf.0") {
+        return Some(Number::Float(f64::INFINITY));
+    } else if is("-inf.0") {
+        return Some(Number::Float(f64::NEG_INFINITY));
+    } else if is("+nan.0") || is("-nan.0") {
+        return Some(Number::Float(f64::NAN));
     }
     if let Some((n, d)) = text.split_once('/') {
         let (n, d) = (integer(n, radix)?, integer(d, radix)?);
@@ -145,9 +150,6 @@ fn real(text: &str, radix: u32, exact: bool) -> Option<Number> {
             return None;
         }
         return Some(Number::exact(BigRational::new(n, d)));
-    }
-    if let Some(i) = integer(text, radix) {
-        return Some(Number::Int(i));
     }
     if radix == 10 { decimal(text, exact) } else { None }
 }

@@ -39,13 +39,30 @@ V sch_reverse(V *sp, V x);
 V sch_list_tail(V *sp, V x, V k);
 V sch_list_ref(V *sp, V x, V k);
 V sch_list_copy(V x);
-V sch_memq(V *sp, V x, V list);
-V sch_memv(V *sp, V x, V list);
-V sch_member(V *sp, V x, V list);
-V sch_assq(V *sp, V x, V list);
-V sch_assv(V *sp, V x, V list);
-V sch_assoc(V *sp, V x, V list);
 V sch_make_list(V *sp, V k, V fill);
+
+/* What is left of a list from the first item that is the same, and the first of its entries with that key. */
+#define SCH_SEARCH(member, assoc, same)                                                              \
+    SCH_U __attribute__((noinline)) static V sch_##member(V *sp, V x, V list) {                      \
+        V rest = list;                                                                               \
+        for (; sch_pair_p(rest); rest = sch_object(rest)[2])                                         \
+            if (same(sch_object(rest)[1], x)) return rest;                                           \
+        if (SCH_UNLIKELY(rest != ALLOD_NIL)) sch_type_error(sp, #member, 2, "a list", list);         \
+        return ALLOD_FALSE;                                                                          \
+    }                                                                                                \
+    SCH_U __attribute__((noinline)) static V sch_##assoc(V *sp, V x, V list) {                       \
+        V rest = list;                                                                               \
+        for (; sch_pair_p(rest); rest = sch_object(rest)[2]) {                                       \
+            V entry = sch_object(rest)[1];                                                           \
+            if (SCH_UNLIKELY(!sch_pair_p(entry))) sch_type_error(sp, #assoc, 2, "a list of pairs", list); \
+            if (same(sch_object(entry)[1], x)) return entry;                                         \
+        }                                                                                            \
+        if (SCH_UNLIKELY(rest != ALLOD_NIL)) sch_type_error(sp, #assoc, 2, "a list", list);          \
+        return ALLOD_FALSE;                                                                          \
+    }
+SCH_SEARCH(memq, assq, sch_eq_p)
+SCH_SEARCH(memv, assv, sch_eqv_p)
+SCH_SEARCH(member, assoc, sch_equal_p)
 
 /* ---- Symbols, characters, strings ---------------------------------------------------------------- */
 
@@ -66,13 +83,21 @@ V sch_integer_to_char(V *sp, V a);
 SCH_COMPARE_CHARS(char_eq_p, "char=?", ==)
 SCH_COMPARE_CHARS(char_lt_p, "char<?", <)
 SCH_COMPARE_CHARS(char_lt_eq_p, "char<=?", <=)
-bool sch_char_alphabetic_p(V *sp, V c);
-bool sch_char_numeric_p(V *sp, V c);
-bool sch_char_whitespace_p(V *sp, V c);
-bool sch_char_upper_case_p(V *sp, V c);
-bool sch_char_lower_case_p(V *sp, V c);
-V sch_char_upcase(V *sp, V c);
-V sch_char_downcase(V *sp, V c);
+/* Of characters, those of ASCII here, all others in the library. */
+#define SCH_OF_CHAR(type, name, ascii)                          \
+    type sch_##name##_any(V *sp, V c);                          \
+    static inline type sch_##name(V *sp, V c) {                 \
+        uint32_t a = allod_char_value(c);                       \
+        if (SCH_LIKELY(allod_is_char(c) && a < 128)) return ascii; \
+        return sch_##name##_any(sp, c);                         \
+    }
+SCH_OF_CHAR(bool, char_alphabetic_p, (a | 32) - 'a' < 26)
+SCH_OF_CHAR(bool, char_numeric_p, a - '0' < 10)
+SCH_OF_CHAR(bool, char_whitespace_p, a == ' ' || a - '\t' < 5)
+SCH_OF_CHAR(bool, char_upper_case_p, a - 'A' < 26)
+SCH_OF_CHAR(bool, char_lower_case_p, a - 'a' < 26)
+SCH_OF_CHAR(V, char_upcase, allod_char(a - 'a' < 26 ? a - 32 : a))
+SCH_OF_CHAR(V, char_downcase, allod_char(a - 'A' < 26 ? a + 32 : a))
 V sch_char_foldcase(V *sp, V c);
 V sch_digit_value(V *sp, V c);
 

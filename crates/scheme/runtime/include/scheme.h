@@ -134,9 +134,9 @@ static inline bool sch_is_constant(V v) { return v - sch_rt.constants < sch_rt.c
 
 static inline uint64_t *sch_alloc(uint32_t type, size_t words, size_t len) {
     allod_region *r = sch_rt.region;
-    char *p = r->cursor;
     size_t bytes = 8 + 8 * words;
-    if (SCH_UNLIKELY(bytes > (size_t)(r->limit - p)))
+    char *p = r->cursor;
+    if (SCH_UNLIKELY((uintptr_t)p + bytes > (uintptr_t)r->limit))
         p = (char *)sch_alloc_slow(bytes);
     else
         r->cursor = p + bytes;
@@ -148,11 +148,20 @@ static inline uint64_t *sch_alloc(uint32_t type, size_t words, size_t len) {
 #include "constructors.h"
 #else
 static inline bool sch_poll(void) { return sch_rt.poll; }
-static inline V sch_cons(V a, V d) {
-    uint64_t *p = sch_alloc(ALLOD_PAIR, 2, 0);
+static inline V sch_pair_at(uint64_t *p, V a, V d) {
+    p[0] = ALLOD_HEADER(ALLOD_PAIR, 0);
     p[1] = a;
     p[2] = d;
     return (V)p;
+}
+/* Takes what the pair holds, so that its caller keeps neither meanwhile. */
+SCH_U SCH_COLD static V sch_cons_slow(V a, V d) { return sch_pair_at(sch_alloc_slow(24), a, d); }
+static inline V sch_cons(V a, V d) {
+    allod_region *r = sch_rt.region;
+    char *p = r->cursor;
+    if (SCH_UNLIKELY((uintptr_t)p + 24 > (uintptr_t)r->limit)) return sch_cons_slow(a, d);
+    r->cursor = p + 24;
+    return sch_pair_at((uint64_t *)p, a, d);
 }
 static inline V sch_float(double f) {
     uint64_t *p = sch_alloc(ALLOD_FLOAT, 1, 0);

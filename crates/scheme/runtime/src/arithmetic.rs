@@ -196,8 +196,8 @@ fn small_modulo(a: V, b: V) -> Option<V> {
 
 /// A power that is a machine integer.
 fn small_power(base: V, power: V) -> Option<V> {
-    let power = u32::try_from(power.as_small()?).ok()?;
-    Some(numbers::from_i128(i128::from(base.as_small()?).checked_pow(power)?))
+    let (base, power) = (base.as_small()?, u32::try_from(power.as_small()?).ok()?);
+    Some(numbers::from_i64(base.checked_pow(power)?))
 }
 
 primitives! {

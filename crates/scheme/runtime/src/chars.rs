@@ -68,13 +68,13 @@ primitives! {
             None => wrong_type("integer->char", 1, "the number of a character", a),
         }
     }
-    fn sch_char_alphabetic_p(c) -> bool { Ok(checked("char-alphabetic?", c)?.is_alphabetic()) }
-    fn sch_char_numeric_p(c) -> bool { Ok(digit(checked("char-numeric?", c)?).is_some()) }
-    fn sch_char_whitespace_p(c) -> bool { Ok(checked("char-whitespace?", c)?.is_whitespace()) }
-    fn sch_char_upper_case_p(c) -> bool { Ok(checked("char-upper-case?", c)?.is_uppercase()) }
-    fn sch_char_lower_case_p(c) -> bool { Ok(checked("char-lower-case?", c)?.is_lowercase()) }
-    fn sch_char_upcase(c) -> V { let c = checked("char-upcase", c)?; Ok(one(c, c.to_uppercase())) }
-    fn sch_char_downcase(c) -> V { let c = checked("char-downcase", c)?; Ok(one(c, c.to_lowercase())) }
+    fn sch_char_alphabetic_p_any(c) -> bool { Ok(checked("char-alphabetic?", c)?.is_alphabetic()) }
+    fn sch_char_numeric_p_any(c) -> bool { Ok(digit(checked("char-numeric?", c)?).is_some()) }
+    fn sch_char_whitespace_p_any(c) -> bool { Ok(checked("char-whitespace?", c)?.is_whitespace()) }
+    fn sch_char_upper_case_p_any(c) -> bool { Ok(checked("char-upper-case?", c)?.is_uppercase()) }
+    fn sch_char_lower_case_p_any(c) -> bool { Ok(checked("char-lower-case?", c)?.is_lowercase()) }
+    fn sch_char_upcase_any(c) -> V { let c = checked("char-upcase", c)?; Ok(one(c, c.to_uppercase())) }
+    fn sch_char_downcase_any(c) -> V { let c = checked("char-downcase", c)?; Ok(one(c, c.to_lowercase())) }
     fn sch_char_foldcase(c) -> V { Ok(V::char(fold(checked("char-foldcase", c)?))) }
     fn sch_digit_value(c) -> V {
         Ok(digit(checked("digit-value", c)?).map_or(V::FALSE, |d| V::small(d.into())))

@@ -21,7 +21,7 @@ pub extern "C" fn sch_eqv_slow(a: V, b: V) -> bool {
     }
 }
 
-pub fn eqv(a: V, b: V) -> bool {
+fn eqv(a: V, b: V) -> bool {
     a == b || (a.is_object() && b.is_object() && sch_eqv_slow(a, b))
 }
 

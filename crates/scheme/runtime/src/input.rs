@@ -9,16 +9,21 @@ use crate::vectors::{range, size};
 
 impl Input {
     /// The next character and its length in bytes. What is not UTF-8 is U+FFFD.
+    #[inline]
     pub fn peek_char(&mut self) -> Option<(char, usize)> {
+        match self.buffer.get(self.at) {
+            Some(first) if first.is_ascii() => Some(((*first).into(), 1)),
+            _ => self.peek_any(),
+        }
+    }
+
+    #[cold]
+    fn peek_any(&mut self) -> Option<(char, usize)> {
         if !self.fill() {
             return None;
         }
         loop {
             let rest = &self.buffer[self.at..];
-            let first = rest[0];
-            if first < 0x80 {
-                return Some((first.into(), 1));
-            }
             let part = &rest[..rest.len().min(4)];
             match std::str::from_utf8(part) {
                 Ok(text) => return text.chars().next().map(|c| (c, c.len_utf8())),
@@ -37,6 +42,7 @@ impl Input {
         }
     }
 
+    #[inline]
     pub fn take_char(&mut self) -> Option<char> {
         let (c, len) = self.peek_char()?;
         self.at += len;

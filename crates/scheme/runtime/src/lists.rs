@@ -1,12 +1,11 @@
 //! Lists.
 
-use crate::equality::{eqv, sch_equal_slow};
 use crate::failure::{Outcome, out_of_range, wrong_type};
 use crate::primitives;
 use crate::value::{self, V};
 
 /// The length of a proper list; none for what is none.
-fn length(x: V) -> Option<usize> {
+pub fn length(x: V) -> Option<usize> {
     let (mut slow, mut fast, mut n) = (x, x, 0);
     loop {
         if fast == V::NIL {
@@ -69,37 +68,6 @@ fn tail(who: &str, x: V, k: V) -> Outcome<V> {
     Ok(rest)
 }
 
-/// What is left of a list from the first item that is the same as `x`.
-fn member(who: &str, list: V, same: impl Fn(V) -> bool) -> Outcome<V> {
-    let mut rest = list;
-    while rest.is_pair() {
-        if same(rest.car()) {
-            return Ok(rest);
-        }
-        rest = rest.cdr();
-    }
-    if rest == V::NIL { Ok(V::FALSE) } else { wrong_type(who, 2, "a list", list) }
-}
-
-fn assoc(who: &str, list: V, same: impl Fn(V) -> bool) -> Outcome<V> {
-    let mut rest = list;
-    while rest.is_pair() {
-        let entry = rest.car();
-        if !entry.is_pair() {
-            return wrong_type(who, 2, "a list of pairs", list);
-        }
-        if same(entry.car()) {
-            return Ok(entry);
-        }
-        rest = rest.cdr();
-    }
-    if rest == V::NIL { Ok(V::FALSE) } else { wrong_type(who, 2, "a list", list) }
-}
-
-fn equal(a: V, b: V) -> bool {
-    a == b || (a.is_object() && b.is_object() && sch_equal_slow(a, b))
-}
-
 primitives! {
     fn sch_length(x) -> V {
         match length(x) {
@@ -139,13 +107,6 @@ primitives! {
         let rest = tail("list-ref", x, k)?;
         if rest.is_pair() { Ok(rest.car()) } else { out_of_range("list-ref", 2, k) }
     }
-
-    fn sch_memq(x, list) -> V { member("memq", list, |item| item == x) }
-    fn sch_memv(x, list) -> V { member("memv", list, |item| eqv(item, x)) }
-    fn sch_member(x, list) -> V { member("member", list, |item| equal(item, x)) }
-    fn sch_assq(x, list) -> V { assoc("assq", list, |key| key == x) }
-    fn sch_assv(x, list) -> V { assoc("assv", list, |key| eqv(key, x)) }
-    fn sch_assoc(x, list) -> V { assoc("assoc", list, |key| equal(key, x)) }
 
     fn sch_make_list(k, fill) -> V {
         let Some(n) = k.as_small().filter(|n| *n >= 0) else {

@@ -7,6 +7,7 @@ use crate::primitives;
 use crate::printing::{How, print};
 use crate::strings;
 use crate::vectors::range;
+use crate::word::text_of;
 
 primitives! {
     fn sch_write(v, port, how) {
@@ -22,14 +23,18 @@ primitives! {
     }
     fn sch_write_char(c, port) {
         let Some(c) = c.as_char() else { return wrong_type("write-char", 1, "a character", c) };
-        output("write-char", 2, port, false)?.write(c.encode_utf8(&mut [0; 4]).as_bytes());
+        let output = output("write-char", 2, port, false)?;
+        if c.is_ascii() {
+            output.push(c as u8);
+        } else {
+            output.write(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
         Ok(())
     }
     fn sch_write_string(s, port, start, end) {
         let chars = strings::checked("write-string", 1, s)?.chars();
         let range = range("write-string", 3, start, end, chars.len())?;
-        let text: String = chars[range].iter().filter_map(|c| char::from_u32(*c)).collect();
-        output("write-string", 2, port, false)?.write(text.as_bytes());
+        output("write-string", 2, port, false)?.write(text_of(&chars[range]).as_bytes());
         Ok(())
     }
     fn sch_write_u8(v, port) {

@@ -103,9 +103,16 @@ impl Output {
 
     pub fn write(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
-        if self.file.is_some()
-            && (self.buffer.len() >= BUFFER || (self.by_line && bytes.contains(&b'\n')))
-        {
+        if self.buffer.len() >= BUFFER || (self.by_line && bytes.contains(&b'\n')) {
+            self.flush();
+        }
+    }
+
+    /// The same for one byte.
+    #[inline]
+    pub fn push(&mut self, byte: u8) {
+        self.buffer.push(byte);
+        if self.buffer.len() >= BUFFER || (self.by_line && byte == b'\n') {
             self.flush();
         }
     }
@@ -190,27 +197,32 @@ pub fn of(v: V) -> Option<&'static mut Port> {
 }
 
 /// The input of a port.
+#[inline]
 pub fn input(who: &str, which: usize, v: V, binary: bool) -> Outcome<&'static mut Input> {
-    let kind = if binary { "a binary input port" } else { "a textual input port" };
     match of(v) {
         Some(Port { way: Way::In(input), binary: b, .. }) if *b == binary => Ok(input),
-        Some(Port { way: Way::Closed { input: true }, .. }) => {
-            Err(Failure::new(format!("{who}: the port is closed:"), &[v]))
-        }
-        _ => wrong_type(who, which, kind, v),
+        _ => unfit(who, which, v, binary, true),
     }
 }
 
 /// The output of a port.
+#[inline]
 pub fn output(who: &str, which: usize, v: V, binary: bool) -> Outcome<&'static mut Output> {
-    let kind = if binary { "a binary output port" } else { "a textual output port" };
     match of(v) {
         Some(Port { way: Way::Out(output), binary: b, .. }) if *b == binary => Ok(output),
-        Some(Port { way: Way::Closed { input: false }, .. }) => {
-            Err(Failure::new(format!("{who}: the port is closed:"), &[v]))
-        }
-        _ => wrong_type(who, which, kind, v),
+        _ => unfit(who, which, v, binary, false),
     }
+}
+
+/// What is wrong with a value that is not the port it should be.
+#[cold]
+fn unfit<T>(who: &str, which: usize, v: V, binary: bool, input: bool) -> Outcome<T> {
+    if of(v).is_some_and(|port| matches!(port.way, Way::Closed { input: was } if was == input)) {
+        return Err(Failure::new(format!("{who}: the port is closed:"), &[v]));
+    }
+    let content = if binary { "binary" } else { "textual" };
+    let way = if input { "input" } else { "output" };
+    wrong_type(who, which, &format!("a {content} {way} port"), v)
 }
 
 fn is_input(port: &Port) -> bool {

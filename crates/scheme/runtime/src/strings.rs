@@ -3,9 +3,11 @@
 use crate::bytes;
 use crate::chars::fold;
 use crate::failure::{Failure, Outcome, wrong_type};
+use crate::lists::length;
 use crate::primitives;
 use crate::value::{self, V, types};
 use crate::vectors::{self, range, size, target, writable};
+use crate::word::text_of;
 use std::cmp::Ordering;
 
 pub fn checked(who: &str, which: usize, v: V) -> Outcome<V> {
@@ -68,11 +70,19 @@ primitives! {
         }))
     }
     fn sch_string_append(list) -> V {
-        let mut all = Vec::new();
-        for (i, s) in list.list().unwrap_or_default().into_iter().enumerate() {
-            all.extend_from_slice(checked("string-append", i + 1, s)?.chars());
+        let all = list.list().unwrap_or_default();
+        let mut len = 0;
+        for (i, s) in all.iter().enumerate() {
+            len += checked("string-append", i + 1, *s)?.len();
         }
-        Ok(value::string_of(&all))
+        let whole = value::blank(len);
+        let mut room = whole.chars();
+        for part in all.iter().map(|s| s.chars()) {
+            let (to, rest) = room.split_at_mut(part.len());
+            to.copy_from_slice(part);
+            room = rest;
+        }
+        Ok(whole)
     }
     fn sch_string_copy(s, start, end) -> V { Ok(value::string_of(part("string-copy", s, start, end)?)) }
     fn sch_substring(s, start, end) -> V { Ok(value::string_of(part("substring", s, start, end)?)) }
@@ -100,12 +110,15 @@ primitives! {
         Ok(chars.iter().rfold(V::NIL, |rest, c| value::cons(char_value(c), rest)))
     }
     fn sch_list_to_string(list) -> V {
-        let Some(items) = list.list() else {
+        let Some(len) = length(list) else {
             return wrong_type("list->string", 1, "a list of characters", list);
         };
-        let chars: Outcome<Vec<u32>> =
-            items.iter().enumerate().map(|(i, c)| char("string", i + 1, *c)).collect();
-        Ok(value::string_of(&chars?))
+        let (s, mut rest) = (value::blank(len), list);
+        for (i, to) in s.chars().iter_mut().enumerate() {
+            *to = char("string", i + 1, rest.car())?;
+            rest = rest.cdr();
+        }
+        Ok(s)
     }
     fn sch_string_to_vector(s, start, end) -> V {
         let all: Vec<V> = part("string->vector", s, start, end)?.iter().map(char_value).collect();
@@ -125,9 +138,7 @@ primitives! {
     fn sch_string_foldcase(s) -> V { mapped("string-foldcase", s, folded) }
 
     fn sch_string_to_utf8(s, start, end) -> V {
-        let text: String =
-            part("string->utf8", s, start, end)?.iter().filter_map(|c| std::char::from_u32(*c)).collect();
-        Ok(value::bytes(text.as_bytes()))
+        Ok(value::bytes(text_of(part("string->utf8", s, start, end)?).as_bytes()))
     }
     fn sch_utf8_to_string(b, start, end) -> V {
         let all = bytes::checked("utf8->string", 1, b)?.bytes();

@@ -160,7 +160,7 @@ impl V {
 
     /// The text of a string.
     pub fn text(self) -> String {
-        self.chars().iter().map(|&c| char::from_u32(c).unwrap_or('\u{FFFD}')).collect()
+        text_of(self.chars())
     }
 
     /// The items of a proper list.
@@ -176,6 +176,16 @@ impl V {
         }
         (rest == V::NIL).then_some(items)
     }
+}
+
+/// The text of characters.
+pub fn text_of(chars: &[u32]) -> String {
+    if chars.iter().all(|&c| c < 0x80) {
+        // A byte each, without a look at how much room each takes.
+        let bytes = chars.iter().map(|&c| c as u8).collect();
+        return String::from_utf8(bytes).unwrap_or_default();
+    }
+    chars.iter().map(|&c| char::from_u32(c).unwrap_or('\u{FFFD}')).collect()
 }
 
 /// The symbol of a name.

@@ -19,10 +19,13 @@ impl Emit<'_> {
                 let test = self.test(test);
                 self.line(&format!("if ({test}) {{"));
                 self.sites.nowhere();
+                let before = self.roots.clone();
                 self.block(then, dest);
                 self.line("} else {");
+                let then = std::mem::replace(&mut self.roots, before);
                 self.block(other, dest);
                 self.line("}");
+                self.roots.meet(&then);
             }
             End::Loops(labels, body) => self.loops(labels, body, dest),
             End::Go(label, arguments) => {
@@ -62,6 +65,7 @@ impl Emit<'_> {
             self.line(&format!("goto {end};"));
         }
         for label in labels {
+            self.roots.forget();
             self.line(&format!("L{}: {{", label.name.0));
             for (i, param) in label.params.iter().enumerate() {
                 let kind = self.kind(*param);
@@ -79,6 +83,7 @@ impl Emit<'_> {
             }
         }
         if falls {
+            self.roots.forget();
             self.line(&format!("{end}:;"));
         }
     }
@@ -88,12 +93,13 @@ impl Emit<'_> {
         match (rhs, dest) {
             (Rhs::Block(block), dest) => self.block(block, dest),
             (Rhs::Call(operator, known, arguments, at), Dest::Return(_)) => {
-                let call = self.call(operator, *known, arguments, *at, &[]);
+                let call = self.call(operator, *known, arguments, *at, 0);
                 self.line(&format!("SCH_TAIL {call};"));
             }
             (Rhs::Call(operator, known, arguments, at), dest) => {
                 // Nothing is alive after it: a value's last call has been named before.
-                let call = self.call(operator, *known, arguments, *at, &[]);
+                let call = self.call(operator, *known, arguments, *at, 0);
+                self.roots.forget();
                 match dest {
                     Dest::Store(target, _) => self.line(&format!("{target} = {call};")),
                     _ => self.line(&format!("(void){call};")),
@@ -125,19 +131,21 @@ impl Emit<'_> {
             Stmt::Closures(all) => self.closures(all),
             Stmt::Scope(step) => self.scope(step),
             Stmt::Let(var, Rhs::Call(operator, known, arguments, at), live) => {
-                let live: Vec<String> = live.iter().map(|var| self.home(*var)).collect();
+                let (roots, stored) = self.roots.hold(live);
                 let target = var.map(|var| format!("{} v{} SCH_U = ", self.kind(var), var.0));
                 let target = target.unwrap_or_else(|| "(void)".into());
                 // Arguments that have no register lie above what is kept, and are read first.
-                let mut call = self.call(operator, *known, arguments, *at, &live);
+                let mut call = self.call(operator, *known, arguments, *at, roots.len());
                 if known.is_some_and(|clause| self.flow.raw_results.contains(&clause)) {
                     call = format!("sch_double({call})");
                 }
-                for (i, name) in live.iter().enumerate() {
+                for i in stored {
+                    let name = self.home(roots[i]);
                     self.line(&format!("sp[{i}] = {name};"));
                 }
                 self.line(&format!("{target}{call};"));
-                for (i, name) in live.iter().enumerate() {
+                for (i, root) in roots.into_iter().enumerate() {
+                    let name = self.home(root);
                     self.line(&format!("{name} = sp[{i}];"));
                 }
             }

@@ -17,6 +17,7 @@ mod blocks;
 mod consts;
 mod foreign;
 mod inferred;
+mod roots;
 mod scopes;
 mod sites;
 mod stubs;
@@ -31,6 +32,7 @@ use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
 use allod_scheme_datum::{Node, Number, Place};
 use consts::Consts;
 use inferred::Inferred;
+use roots::Roots;
 use sites::Sites;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -60,6 +62,7 @@ pub fn run(
         here: None,
         sites: Sites::default(),
         params: HashMap::new(),
+        roots: Roots::default(),
         temps: 0,
         inferred: types.map(|types| Inferred { types, files }),
     };
@@ -70,6 +73,7 @@ pub fn run(
     }
     for (i, top) in flow.tops.iter().enumerate() {
         emit.here = None;
+        emit.roots.forget();
         writeln!(emit.out, "static V top{i}({SIGNATURE})\n{{").expect("strings grow");
         emit.block(top, &Dest::Return(false));
         emit.out += "}\n\n";
@@ -102,6 +106,8 @@ struct Emit<'a> {
     sites: Sites,
     /// What labels take.
     params: HashMap<Var, Vec<Var>>,
+    /// What the stack of roots holds where code is emitted.
+    roots: Roots,
     temps: usize,
     inferred: Option<Inferred<'a>>,
 }
@@ -117,6 +123,7 @@ impl Emit<'_> {
     fn clause(&mut self, id: ProcId, c: usize, code: &Code) {
         let proc = &self.flow.procs[id.0 as usize];
         self.here = Some(id);
+        self.roots.forget();
         let mut slots: Vec<String> = Vec::new();
         if proc.open {
             slots.push("self".into());
@@ -364,17 +371,16 @@ impl Emit<'_> {
         }
     }
 
-    /// A C call, after statements that store arguments without a register.
+    /// A C call above `base` roots, after statements that store arguments without a register.
     fn call(
         &mut self,
         operator: &Atom,
         known: Option<(ProcId, usize)>,
         arguments: &[Atom],
         at: Place,
-        live: &[String],
+        base: usize,
     ) -> String {
         self.sites.at(at);
-        let base = live.len();
         let mut slots: Vec<String> = Vec::new();
         let function = match known {
             Some((id, clause)) => {
