@@ -89,6 +89,65 @@ fn the_same_block_is_not_freed_twice_however_late() {
     }
 }
 
+/// Blocks of a size, `count` of them.
+fn blocks(count: usize, size: usize) -> Vec<*mut u8> {
+    (0..count).map(|_| heap::malloc(size)).collect()
+}
+
+fn free_all(blocks: &[*mut u8]) {
+    // SAFETY: live blocks, each once.
+    blocks.iter().for_each(|&p| unsafe { heap::free(p) });
+}
+
+/// Writes a byte into the middle of freed blocks, as far as there is no guard page now.
+fn write_into(freed: &[*mut u8], size: usize) -> usize {
+    let middles = freed.iter().map(|p| p.wrapping_add(size / 2));
+    // The last page of each slab is one; slabs end where units do.
+    let open = middles.filter(|&p| p as usize % (64 << 10) < 60 << 10);
+    // SAFETY: misuse, of which the handler is told when the memory is handed out.
+    open.map(|p| unsafe { p.write_volatile(b'A') }).count()
+}
+
+/// Takes blocks of a size until there is no freed one left, which are all zero, and returns how many had been written to.
+fn find_written(count: usize, size: usize) -> usize {
+    let mut again = Vec::new();
+    let found = found(|| again = blocks(count, size));
+    assert!(found.iter().all(|&(_, what)| what == Misuse::WrittenWhenFree), "{found:?}");
+    for &p in &again {
+        // SAFETY: a live block of that size.
+        assert!(unsafe { slice::from_raw_parts(p, size) }.iter().all(|&b| b == 0));
+    }
+    free_all(&again);
+    found.len()
+}
+
+#[test]
+fn a_byte_written_to_a_freed_block_is_found_long_after() {
+    // Those between them keep their slabs.
+    let (stale, kept): (Vec<_>, Vec<_>) =
+        blocks(400, 3000).chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+    free_all(&stale);
+    for _ in 0..10 {
+        free_all(&blocks(200, 3000));
+    }
+    let written = write_into(&stale, 3000);
+    // First those that have left quarantine, then those that have been in it once more.
+    let found = [find_written(4000, 3000), find_written(4000, 3000)];
+    assert!(found[0] > 50, "{found:?}");
+    assert_eq!(found[0] + found[1], written);
+    free_all(&kept);
+}
+
+#[test]
+fn what_is_written_to_a_freed_block_is_in_no_block_of_another_size() {
+    let stale = blocks(600, 3000);
+    free_all(&stale);
+    // They take the place of the others in quarantine.
+    free_all(&blocks(300, 2100));
+    assert!(write_into(&stale, 3000) > 500);
+    assert!(find_written(2000, 2100) > 0);
+}
+
 #[test]
 fn pointers_into_blocks_are_no_blocks() {
     for size in SIZES.into_iter().filter(|&size| size > 16) {

@@ -72,6 +72,9 @@ mod vector {
     pub fn fetch(_: *const u8) {}
 }
 
+/// Blocks of this many bytes have pages of their own, which the program may never have touched.
+pub const SPARSE: usize = 8192;
+
 /// From this many bytes on the processor's own way of storing many bytes is the fastest.
 const LONG: usize = 1024;
 
@@ -134,17 +137,31 @@ pub unsafe fn is_zero(p: *const u8, len: usize) -> bool {
     vector::is_zero(vector::or(all[0], all[1]))
 }
 
-/// Bytes that are fetched beforehand at most; what follows, the processor foresees.
-const FORESEEN: usize = 512;
+/// Bytes at each end of a block that are looked at when it is handed out.
+const END: usize = 128;
+/// Of blocks up to this many bytes, that is all of them.
+pub const BOTH_ENDS: usize = 2 * END;
 
-/// Has the processor fetch what [`is_zero`] will look at soon. Any address does.
-#[inline(always)]
-pub fn expect(p: *const u8, len: usize) {
-    let mut at = 0;
-    while at < len.min(FORESEEN) {
-        vector::fetch(p.wrapping_add(at));
-        at += CHUNK;
+/// True when the first and the last bytes of a block are zero.
+///
+/// # Safety
+/// The block has `len` bytes, at a multiple of 16.
+#[inline]
+pub unsafe fn has_zero_ends(p: *const u8, len: usize) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if len <= BOTH_ENDS {
+            return is_zero(p, len);
+        }
+        is_zero(p, END) && is_zero(p.add(len - END), END)
     }
+}
+
+/// Has the processor fetch the first of what [`is_zero`] will look at soon; what follows, it foresees. Any address does.
+#[inline(always)]
+pub fn expect(p: *const u8) {
+    vector::fetch(p);
+    vector::fetch(p.wrapping_add(CHUNK));
 }
 
 /// Calls `f` for every `T` of a range, from its start on, and for the one at its end.

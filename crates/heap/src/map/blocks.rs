@@ -12,7 +12,7 @@
 //! [`State::Live`] are never trusted, so stale words do no harm.
 
 use crate::base::layout::UNIT;
-use crate::base::zeros::clear;
+use crate::base::zeros::{self, clear};
 use crate::map::bin::Bin;
 use crate::map::span_map::MAP;
 use allod_os::vm;
@@ -35,7 +35,7 @@ pub enum State {
     None = 0,
     /// The program's.
     Live = 1,
-    /// Freed, and kept from being handed out.
+    /// Freed, and not looked at since for what a stale pointer may have written.
     Held = 2,
 }
 
@@ -166,6 +166,16 @@ pub fn look_with_bin(p: *const u8) -> Option<(Entry, *mut Bin)> {
     Some(unsafe { (Entry((*word(p)).load(Relaxed)), MAP.entry(base, unit)) })
 }
 
+/// What the table says about a block.
+///
+/// # Safety
+/// The block is the caller's, to hand out or to take back.
+#[inline]
+pub unsafe fn at(p: *const u8) -> Entry {
+    // SAFETY: blocks lie in units below the limit, whose words are committed.
+    Entry(unsafe { (*word(p)).load(Relaxed) })
+}
+
 /// Changes what the table says about a block.
 ///
 /// # Safety
@@ -174,6 +184,20 @@ pub fn look_with_bin(p: *const u8) -> Option<(Entry, *mut Bin)> {
 pub unsafe fn set(p: *const u8, entry: Entry) {
     // SAFETY: blocks lie in units below the limit. Release: who reads that a block is live finds its canary.
     unsafe { (*word(p)).store(entry.0, Release) };
+}
+
+/// Has the blocks of a new slab that begin below `end`, where others were before, looked at from end to end before they are
+/// handed out. Long ones are not: others of their kind are looked at when they leave quarantine.
+///
+/// # Safety
+/// The slab is the caller's; its blocks, of `size` bytes each, begin at `start`.
+pub unsafe fn doubt(start: usize, size: usize, end: usize) {
+    if (zeros::BOTH_ENDS + 1..zeros::SPARSE).contains(&size) {
+        for p in (start..end).step_by(size) {
+            // SAFETY: the caller's contract.
+            unsafe { set(p as *const u8, Entry::live(0).turned(State::Held)) };
+        }
+    }
 }
 
 /// Forgets all blocks in a range of whole units, and leaves nothing in them that could be read.

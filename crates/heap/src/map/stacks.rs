@@ -72,11 +72,12 @@ fn tables() -> Option<&'static Tables> {
     unsafe { TABLES.load(Acquire).as_ref() }
 }
 
-/// Notes that the caller has allocated a block.
+/// Notes that the caller has allocated a block, which is returned.
 #[inline]
-pub fn note_taken(block: *const u8) {
-    if let Some(tables) = tables() {
-        tables.note_taken(block as usize);
+pub fn note_taken(block: *mut u8) -> *mut u8 {
+    match tables() {
+        Some(tables) => tables.note_taken(block),
+        None => block,
     }
 }
 
@@ -91,9 +92,10 @@ pub fn note_freed(block: *const u8) {
 impl Tables {
     #[cold]
     #[inline(never)]
-    fn note_taken(&self, block: usize) {
+    fn note_taken(&self, block: *mut u8) -> *mut u8 {
         let taken = self.here();
-        self.note(block).write(block, taken, 0);
+        self.note(block as usize).write(block as usize, taken, 0);
+        block
     }
 
     #[cold]

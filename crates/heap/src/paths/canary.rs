@@ -5,41 +5,39 @@
 //!  │ the program's              │ head …           … tail │   a word each; where the slack is shorter,
 //!  └────────────────────────────┴─────────────────────────┘   as many bytes of them as it has
 //! ```
-//! Both hold the same word. The tail is there for whoever writes in front of the next block.
+//! Both hold the same word, the head's turned so that the same bytes would fill all of the slack. The tail is there for
+//! whoever writes in front of the next block.
 
 use crate::base::secret;
-use crate::base::zeros::is_zero;
 
 const WORD: usize = size_of::<u64>();
 
-/// Which bytes of a slack's first and last word are the canary's, by the length of the slack; as they lie in memory,
-/// lowest address first. The first word has none of those that are the last one's, too.
-static MASKS: [[u64; 2]; 2 * WORD + 1] = {
-    let mut masks = [[0; 2]; 2 * WORD + 1];
-    let mut slack = 1;
-    while slack < masks.len() {
-        let of_the_tail = if slack < WORD { slack } else { WORD };
-        masks[slack][1] = (u64::MAX << (64 - 8 * of_the_tail)).to_le();
-        if slack > WORD {
-            masks[slack][0] = (u64::MAX >> (64 - 8 * (slack - WORD))).to_le();
-        }
-        slack += 1;
-    }
-    masks
-};
-
-#[inline]
-fn masks(slack: usize) -> [u64; 2] {
-    MASKS[slack.min(2 * WORD)]
+/// The canaries of a block: where the first and the last word of its slack are, the same place where it has no more than
+/// one, and what belongs in both.
+struct Ends {
+    head: *mut u64,
+    tail: *mut u64,
+    /// The tail's word, and that word turned so that they agree where they overlap.
+    words: [u64; 2],
+    /// Which bits of both are the canary's: the rest, in a slack of less than a word, is the program's.
+    mask: u64,
 }
 
-/// Where the first and the last word of a block's slack are, the same place where there is no more than one, and what
-/// belongs in both.
-#[inline]
-fn ends(p: *const u8, room: usize, slack: usize) -> (*mut u64, *mut u64, u64) {
-    let at = |place: usize| p.wrapping_add(place).cast::<u64>().cast_mut();
-    let tail = at(room - WORD);
-    (at(room - slack.max(WORD)), tail, secret::canary(tail as usize).to_le())
+impl Ends {
+    /// Those of a block of `size` bytes with room for `room`, a multiple of 16, and not all of it in use.
+    #[inline(always)]
+    fn of(p: *const u8, room: usize, size: usize) -> Ends {
+        let slack = room - size;
+        let at = |place: usize| p.wrapping_add(place).cast::<u64>().cast_mut();
+        let tail = at(room - WORD);
+        let word = secret::canary(tail as usize);
+        // Bytes of the last word that are not slack, the lowest addresses first.
+        let others = WORD - slack.min(WORD);
+        let from = room - slack.max(WORD);
+        let turned = word.rotate_right(8 * (from % WORD) as u32);
+        let mask = u64::MAX << (8 * others);
+        Ends { head: at(from), tail, words: [word.to_le(), turned.to_le()], mask: mask.to_le() }
+    }
 }
 
 /// Writes the canaries of a block of `size` bytes with room for `room`, whose slack, and what shares a word with it,
@@ -47,18 +45,17 @@ fn ends(p: *const u8, room: usize, slack: usize) -> (*mut u64, *mut u64, u64) {
 ///
 /// # Safety
 /// The block is the caller's, of `room` bytes, and `room` is `size`, or at least 16.
-#[inline]
+#[inline(always)]
 pub unsafe fn write_new(p: *mut u8, room: usize, size: usize) {
-    let slack = room - size;
-    if slack == 0 {
+    if room == size {
         return;
     }
-    let (head, tail, word) = ends(p, room, slack);
-    // SAFETY: the caller's contract: both words lie in the block's room. The tail goes over what the head has of it,
-    // without a look at how long the slack is, which no processor could foresee.
+    let Ends { head, tail, words: [word, turned], mask } = Ends::of(p, room, size);
+    // SAFETY: the caller's contract: both words lie in the block's room. Where they are the same, the tail is written
+    // last.
     unsafe {
-        head.write_unaligned(word);
-        tail.write_unaligned(word & masks(slack)[1]);
+        head.write_unaligned(turned);
+        tail.write_unaligned(word & mask);
     }
 }
 
@@ -67,16 +64,14 @@ pub unsafe fn write_new(p: *mut u8, room: usize, size: usize) {
 /// # Safety
 /// As for [`write_new`].
 pub unsafe fn write(p: *mut u8, room: usize, size: usize) {
-    let slack = room - size;
-    if slack == 0 {
+    if room == size {
         return;
     }
-    let (head, tail, word) = ends(p, room, slack);
-    let mask = masks(slack)[1];
+    let Ends { head, tail, words: [word, turned], mask } = Ends::of(p, room, size);
     // SAFETY: as for `write_new`.
     unsafe {
         let kept = tail.read_unaligned() & !mask;
-        head.write_unaligned(word);
+        head.write_unaligned(turned);
         tail.write_unaligned(kept | word & mask);
     }
 }
@@ -85,18 +80,14 @@ pub unsafe fn write(p: *mut u8, room: usize, size: usize) {
 ///
 /// # Safety
 /// The block has `room` bytes, and its canaries were written for these sizes.
-#[inline]
+#[inline(always)]
 pub unsafe fn is_intact(p: *const u8, room: usize, size: usize) -> bool {
-    let slack = room - size;
-    if slack == 0 {
+    if room == size {
         return true;
     }
-    let ((head, tail, word), masks) = (ends(p, room, slack), masks(slack));
+    let Ends { head, tail, words: [word, turned], mask } = Ends::of(p, room, size);
     // SAFETY: the caller's contract.
-    unsafe {
-        let wrong = |at: *const u64, mask: u64| (at.read_unaligned() ^ word) & mask;
-        wrong(head, masks[0]) | wrong(tail, masks[1]) == 0
-    }
+    unsafe { (head.read_unaligned() ^ turned | tail.read_unaligned() ^ word) & mask == 0 }
 }
 
 /// Writes a canary in front of a block.
@@ -117,22 +108,4 @@ pub unsafe fn is_intact_before(p: *const u8) -> bool {
     let at = p.wrapping_sub(WORD).cast::<u64>();
     // SAFETY: the caller's contract.
     unsafe { at.read() == secret::canary(at as usize) }
-}
-
-/// Bytes at each end of a block that are looked at when it is handed out; of a block twice as long, all of it.
-const END: usize = 128;
-
-/// True when the first and the last bytes of a block are zero.
-///
-/// # Safety
-/// The block has `len` bytes, at a multiple of 16.
-#[inline]
-pub unsafe fn has_zero_ends(p: *const u8, len: usize) -> bool {
-    // SAFETY: the caller's contract.
-    unsafe {
-        if len <= 2 * END {
-            return is_zero(p, len);
-        }
-        is_zero(p, END) && is_zero(p.add(len - END), END)
-    }
 }

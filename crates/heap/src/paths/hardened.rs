@@ -5,12 +5,13 @@
 //!   the program ─▶ free ─▶ live? canaries whole? ─▶ cleared, "held" ─▶ quarantine ─▶ front cache
 //! ```
 //! Blocks get at least one byte of slack for a canary. What is free reads as zero, wherever it is: so nothing of an
-//! old block is in a new one, `calloc` need not clear, and whoever wrote to a freed block is found when it leaves
-//! quarantine, and at its two ends once more when it is handed out again.
+//! old block is in a new one, `calloc` need not clear, and whoever wrote to a freed block is found when it is handed out
+//! again. A block stays "held" until then, or until all of it has been looked at: those with pages of their own are when
+//! they leave quarantine, as long as the pages are there, and at their two ends once more when they are handed out.
 
-use crate::base::class::{Class, MEDIUM_LIMIT};
+use crate::base::class::{Class, MEDIUM_LIMIT, SMALL_LIMIT};
 use crate::base::layout::{MAX_SIZE, MIN_ALIGN};
-use crate::base::zeros::{clear, clear_touched, is_zero};
+use crate::base::zeros::clear;
 use crate::heap::heap::{Heap, Standing};
 use crate::heap::slot::{own, slot};
 use crate::map::bin::{Bin, heap_and_class};
@@ -19,15 +20,14 @@ use crate::map::far::FAR;
 use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::Span;
 use crate::map::span_map::MAP;
-use crate::map::stacks;
-use crate::paths::{alloc, canary, fast, large, release};
+use crate::paths::freed::{hold, let_go, wait};
+use crate::paths::taken::{hand_out, hand_out_or_null, note_long_slack};
+use crate::paths::{alloc, canary, fast, large};
 use crate::profile::samples;
 use core::ptr;
 
+pub use crate::base::zeros::is_zero as is_untouched;
 pub use crate::map::blocks::Origin;
-
-/// Blocks of this many bytes have pages of their own, which the program may never have touched.
-const SPARSE: usize = 8192;
 
 /// The block size that a request needs: a byte more for a canary. None for nothing.
 #[inline]
@@ -38,26 +38,41 @@ fn with_slack(size: usize) -> usize {
 /// Takes a block for a family of functions; `slow` is asked for it when there is no memory.
 #[inline]
 pub fn malloc_from(size: usize, origin: Origin, slow: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
-    let block = small_or(size, origin, |size| came_from(large::alloc(size, 1).block, origin));
-    if block.is_null() { came_from(slow(size), origin) } else { block }
+    small_or(size, origin, |size| {
+        let block = malloc_rest(size, origin);
+        if block.is_null() { came_from(slow(size), origin) } else { block }
+    })
 }
 
 /// `malloc`.
 #[inline]
 pub fn malloc(size: usize) -> *mut u8 {
-    small_or(size, Origin::Any, |size| large::alloc(size, 1).block)
+    small_or(size, Origin::Any, |size| malloc_rest(size, Origin::Any))
 }
 
-/// A block from a slab, or from `large` where slabs have none of that size.
-#[inline]
-fn small_or(size: usize, origin: Origin, large: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
+/// A block from a front cache, or from `rest` where that has none.
+#[inline(always)]
+fn small_or(size: usize, origin: Origin, rest: impl FnOnce(usize) -> *mut u8) -> *mut u8 {
+    if size < SMALL_LIMIT {
+        let wanted = with_slack(size);
+        let block = fast::malloc_or(wanted, |_| ptr::null_mut());
+        if !block.is_null() {
+            // SAFETY: a new block of that class.
+            return unsafe { hand_out(block, Class::room_for(wanted), size, origin) };
+        }
+    }
+    rest(size)
+}
+
+/// A block where no front cache has one.
+#[inline(never)]
+fn malloc_rest(size: usize, origin: Origin) -> *mut u8 {
     if size >= MEDIUM_LIMIT {
-        return large(size);
+        return came_from(large::alloc(size, 1).block, origin);
     }
     let wanted = with_slack(size);
-    let block = fast::malloc_or(wanted, alloc::malloc);
     // SAFETY: a new block of that class, or null.
-    unsafe { hand_out(block, Class::room_for(wanted), size, origin) }
+    unsafe { hand_out_or_null(alloc::malloc(wanted), Class::room_for(wanted), size, origin) }
 }
 
 /// `malloc`, where the fast path is not wanted.
@@ -79,7 +94,8 @@ pub fn aligned(align: usize, size: usize) -> *mut u8 {
     match Class::aligned(align, size.saturating_add(1)) {
         // SAFETY: a new block of that class, or null.
         Some(class) => unsafe {
-            hand_out(alloc::malloc_class(class, size, align), class.usable(), size, Origin::Any)
+            let block = alloc::malloc_class(class, size, align);
+            hand_out_or_null(block, class.usable(), size, Origin::Any)
         },
         None => large::alloc(size, align).block,
     }
@@ -103,7 +119,8 @@ pub unsafe fn heap_aligned(h: *mut Heap, align: usize, size: usize) -> *mut u8 {
     match class {
         // SAFETY: the caller's contract; a new block of that class, or null.
         Some(class) => unsafe {
-            hand_out(alloc::malloc_shared(h, class), class.usable(), size, Origin::Any)
+            let block = alloc::malloc_shared(h, class);
+            hand_out_or_null(block, class.usable(), size, Origin::Any)
         },
         None => large::alloc_for(h, size, align).block,
     }
@@ -116,50 +133,6 @@ pub unsafe fn heap_aligned(h: *mut Heap, align: usize, size: usize) -> *mut u8 {
 pub unsafe fn heap_zeroed(h: *mut Heap, size: usize) -> *mut u8 {
     // SAFETY: the caller's contract.
     unsafe { heap_aligned(h, MIN_ALIGN, size) }
-}
-
-/// Makes a block of a slab the program's: finds out who wrote to it while it was free.
-///
-/// # Safety
-/// `block` is null, or new and of `room` bytes.
-#[inline]
-unsafe fn hand_out(block: *mut u8, room: usize, size: usize, origin: Origin) -> *mut u8 {
-    if block.is_null() {
-        return block;
-    }
-    // SAFETY: the caller's contract.
-    unsafe {
-        if !canary::has_zero_ends(block, room) {
-            written_when_free("malloc", block, room);
-        }
-        canary::write_new(block, room, size);
-        note_long_slack(block, room, size);
-        blocks::set(block, Entry::live(room - size).asked_by(origin));
-    }
-    stacks::note_taken(block);
-    block
-}
-
-pub use crate::base::zeros::is_zero as is_untouched;
-
-/// Reports that a free block was written to, and clears it.
-#[cold]
-unsafe fn written_when_free(function: &'static str, block: *mut u8, room: usize) {
-    misuse(function, block, Misuse::WrittenWhenFree);
-    // SAFETY: the caller's block.
-    unsafe { clear(block, room) };
-}
-
-/// Writes the size into the slack of a block where the table has no room for it.
-///
-/// # Safety
-/// The block is the caller's, of `room` bytes.
-#[inline]
-unsafe fn note_long_slack(block: *mut u8, room: usize, size: usize) {
-    if room - size >= Entry::MOST_SLACK {
-        // SAFETY: the caller's contract. In so long a slack, the word before the tail is slack, too.
-        unsafe { blocks::size_word(block, room).write(size) };
-    }
 }
 
 /// A live block.
@@ -226,6 +199,29 @@ fn not_live(function: &'static str, p: *const u8) {
 /// `p` is null or a block nobody uses any more.
 #[inline]
 pub unsafe fn free_from(p: *mut u8, origin: Origin) {
+    let me = slot::get();
+    // SAFETY: the caller's contract. A block that is the thread's own lies in a slab.
+    unsafe {
+        match blocks::look_with_bin(p) {
+            Some((entry, bin)) if entry.is(State::Live) && heap_and_class(bin).0 == me as usize => {
+                let room = heap_and_class(bin).1.usable();
+                let fits = entry.origin().pairs_with(origin);
+                match entry.asked(p, room) {
+                    Some(size) if fits && canary::is_intact(p, room, size) => {
+                        hold(p, room, entry);
+                        wait(me, p, room);
+                    }
+                    _ => free_others(p, origin),
+                }
+            }
+            _ => free_others(p, origin),
+        }
+    }
+}
+
+/// The same for a block that is not the thread's own, or with which something is wrong.
+#[inline(never)]
+unsafe fn free_others(p: *mut u8, origin: Origin) {
     let Some(live) = live_at(p) else { return free_elsewhere(p) };
     if !live.entry.origin().pairs_with(origin) {
         return misuse("free", p, Misuse::WrongFamily);
@@ -261,7 +257,6 @@ fn free_elsewhere(p: *mut u8) {
 ///
 /// # Safety
 /// `live` is what [`live_at`] said of `p`, which nobody uses any more.
-#[inline]
 unsafe fn take_back(p: *mut u8, live: Live) {
     // SAFETY: the caller's contract.
     unsafe {
@@ -272,46 +267,19 @@ unsafe fn take_back(p: *mut u8, live: Live) {
         if !canary::is_intact(p, room, live.size) {
             return misuse("free", p, Misuse::Overflow);
         }
-        blocks::set(p, live.entry.turned(State::Held));
-        stacks::note_freed(p);
+        hold(p, room, live.entry);
         let h = heap_and_class(bin).0 as *mut Heap;
         let is_sample = h == samples::heap();
         if is_sample {
             samples::note_free(p);
         }
-        if room < SPARSE {
-            clear(p, room)
-        } else {
-            clear_touched(p, room)
-        }
         let me = slot::get();
         // A block of a heap that may be destroyed must not wait in another's quarantine; that of samples never is.
-        let stays = is_sample || (*h).standing() == Standing::Attached;
-        if me != h && (own().is_none() || !stays) {
-            return let_go(p, room);
+        let stays = || is_sample || (*h).standing() == Standing::Attached;
+        if me != h && (own().is_none() || !stays()) {
+            return let_go(p);
         }
-        if let Some((old, room)) = Heap::quarantine(me).take_in(p, room) {
-            let_go(old, room);
-        }
-        while let Some((old, room)) = Heap::quarantine(me).leaving() {
-            let_go(old, room);
-        }
-    }
-}
-
-/// Returns a block to the heap that it came from: finds out who wrote to it while it waited.
-///
-/// # Safety
-/// The block is held, of `room` bytes, and in no quarantine.
-#[inline]
-unsafe fn let_go(p: *mut u8, room: usize) {
-    // SAFETY: the caller's contract.
-    unsafe {
-        if !is_zero(p, room) {
-            written_when_free("free", p, room);
-        }
-        blocks::set(p, Entry::live(0).turned(State::None));
-        fast::free_or(p, release::free);
+        wait(me, p, room);
     }
 }
 

@@ -13,6 +13,7 @@
 //! | `zeroed` | zeroed blocks |
 //! | `resize` | `realloc` |
 //! | `canary` | in the hardened build: the bytes around blocks |
+//! | `taken`, `freed` | in the hardened build: a block that is handed out; what becomes of one that is freed |
 //! | `retired`, `bounds` | in the hardened build: freed addresses; where blocks end |
 
 pub mod alloc;
@@ -24,6 +25,8 @@ pub mod calls;
 #[cfg(feature = "hardened")]
 mod canary;
 pub mod fast;
+#[cfg(feature = "hardened")]
+mod freed;
 #[cfg_attr(feature = "hardened", path = "large_guarded.rs")]
 pub mod large;
 pub mod release;
@@ -33,5 +36,7 @@ pub mod resize;
 mod retired;
 #[cfg(not(feature = "hardened"))]
 pub mod seams;
+#[cfg(feature = "hardened")]
+mod taken;
 #[cfg(not(feature = "hardened"))]
 mod zeroed;

@@ -66,6 +66,20 @@ pub unsafe fn lower(span: *mut Span) {
     RAISED.fetch_sub(1, Relaxed);
 }
 
+/// Has the blocks of a new slab where others were before looked at when they are handed out, where that is promised.
+///
+/// # Safety
+/// The slab is the caller's, and its record is complete.
+#[inline]
+pub unsafe fn doubt(span: *mut Span) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let slab = &*Span::slab(span);
+        let end = MAP.address_of(MAP.unit_of_span(span)) + slab.dirty_units as usize * UNIT;
+        blocks::doubt((*span).start, slab.size as usize, end);
+    }
+}
+
 /// Makes sure that a slab given up with blocks in it leaves none of their contents, where that is promised.
 ///
 /// # Safety

@@ -234,6 +234,7 @@ impl Slabs {
                 stamp: settings::now(),
             };
             bitmap::fill(span, blocks);
+            guard::doubt(span);
             for back in 0..units {
                 *MAP.back(unit + back) = back as u8;
             }
