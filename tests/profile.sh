@@ -134,6 +134,13 @@ each_process_has_its_own() {
     [ "$(find "$work" -name 'p.*' | wc -l)" -eq 2 ]
 }
 check "%p gives each process a file" each_process_has_its_own
+writes_no_file() {
+    (mkdir -p "$work/empty" && cd "$work/empty" && ALLOD_PROFILE=$1 "$work/known" >/dev/null 2>"$work/err") || return
+    cat "$work/err"
+    [ -z "$(ls "$work/empty")" ]
+}
+check "ALLOD_PROFILE=0 asks for none" writes_no_file 0
+check "a name that is no UTF-8 is refused, and no other file is written" writes_no_file $'\xff.gz'
 
 gcc -std=gnu11 -O1 -g -fno-builtin -pthread -Wall -Wextra -Werror -I "$prefix/include" -o "$work/dumps" \
     "$root/tests/profile/dumps.c" -L "$prefix/lib" "-Wl,-rpath,$prefix/lib" -lallod
@@ -236,7 +243,9 @@ signalled() {
 }
 check "while a profile waits for a pipe's reader, and another for it, the program goes on" signalled slow
 check "a profile that waits for its turn and then for a pipe's reader keeps no thread that allocates" signalled unread
+check "a pipe's reader that goes early does not end the program" signalled left
 check "a child that is forked meanwhile writes its own" signalled forked
+check "a child that is forked later begins with number 1" signalled counts
 is_reported_meanwhile() {
     ALLOD_GUARD=1/1 signalled reported 2>"$work/err"
     cat "$work/err"

@@ -112,6 +112,35 @@ static int unread(void) {
     return read(in, head, 2) == 2 && head[0] == 0x1F && head[1] == 0x8B ? 0 : 5;
 }
 
+/* The reader of a pipe that goes before it has all ends the profile, and not the program. */
+static int left(void) {
+    if (mkfifo(profile(1), 0600) != 0) return 3;
+    int reader = open(profile(1), O_RDWR | O_NONBLOCK);
+    char part[4096] = {0};
+    while (write(reader, part, sizeof part) > 0) {}
+    pthread_t thread;
+    pthread_create(&thread, NULL, is_signalled, NULL);
+    pause_ms(200);
+    close(reader);
+    pthread_join(thread, NULL);
+    raise(SIGUSR2);
+    return is_written(2) ? 0 : 4;
+}
+
+/* A child counts its own profiles. */
+static int counts(void) {
+    raise(SIGUSR2);
+    if (!is_written(1)) return 3;
+    pid_t child = fork();
+    if (child == 0) {
+        raise(SIGUSR2);
+        _exit(is_written(1) ? 0 : 6);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 7;
+}
+
 static void *computes(void *nothing) {
     while (!goes) {}
     went_on = 1;
@@ -137,6 +166,8 @@ int main(int count, char **words) {
     takes(100);
     if (strcmp(words[1], "slow") == 0) return slow();
     if (strcmp(words[1], "unread") == 0) return unread();
+    if (strcmp(words[1], "left") == 0) return left();
+    if (strcmp(words[1], "counts") == 0) return counts();
     if (strcmp(words[1], "forked") == 0) return forked();
     if (strcmp(words[1], "reported") == 0) return reported();
     if (strcmp(words[1], "cancelled") == 0) return cancelled();

@@ -1,6 +1,7 @@
 //! The thread that answers: one connection at a time, each within three seconds.
 
 use crate::address::{Connection, Error, Listener, Place};
+use allod_os::signal;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +46,9 @@ pub fn serve(address: &str) -> Result<Server, Error> {
     let server = Server { place, process: std::process::id(), ended: ended.clone() };
     let refused = |error| Error::System(server.place.text.clone(), error);
     let answers = move || answer_all(&listener, &ended);
-    Builder::new().name("allod-metrics".into()).spawn(answers).map_err(refused)?;
+    let thread = Builder::new().name("allod-metrics".into());
+    // Signals are for the program's threads: one that waits for them, and blocks them first, is to have them.
+    signal::blocked(|| thread.spawn(answers)).map_err(refused)?;
     Ok(server)
 }
 

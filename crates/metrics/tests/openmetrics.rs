@@ -185,6 +185,24 @@ fn a_socket_is_served_removed_at_the_end_and_replaced_when_it_was_left_behind() 
 }
 
 #[test]
+fn its_thread_takes_no_signals_that_are_meant_for_the_program() {
+    let server = serve("127.0.0.1:0").unwrap();
+    // Once it answers, it has its name.
+    parse(&ask(TcpStream::connect(server.address()).unwrap(), GET).1);
+    let threads = std::fs::read_dir("/proc/self/task").unwrap();
+    let texts = threads.filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("status")).ok());
+    let is_servers = |status: &String| status.starts_with("Name:\tallod-metrics\n");
+    let statuses: Vec<String> = texts.filter(is_servers).collect();
+    assert!(!statuses.is_empty());
+    let (term, segv) = (1 << 14, 1 << 10);
+    for status in statuses {
+        let line = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
+        let blocked = u64::from_str_radix(line.trim(), 16).unwrap();
+        assert_eq!((blocked & term, blocked & segv), (term, 0), "{blocked:x}");
+    }
+}
+
+#[test]
 fn a_socket_that_has_taken_the_place_of_another_is_left_alone() {
     let path = socket("replaced");
     let server = serve(path.to_str().unwrap()).unwrap();

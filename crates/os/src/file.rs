@@ -2,6 +2,8 @@
 
 use crate::errno::{self, keeping_errno};
 use core::ffi::CStr;
+use core::mem::MaybeUninit;
+use core::ptr;
 
 /// What the system said when it refused, as its error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,7 @@ impl core::fmt::Display for Refusal {
             libc::EFBIG => "the file would be larger than allowed",
             libc::ENOMEM => "no memory left",
             libc::EMFILE | libc::ENFILE => "too many open files",
+            libc::EPIPE => "the pipe's reader is gone",
             libc::ENXIO => "it is a pipe that nobody reads, or a socket",
             error => return write!(f, "system error {error}"),
         })
@@ -89,16 +92,39 @@ impl File {
         count(|| unsafe { libc::pread(self.0, bytes, len, place) })
     }
 
-    /// Writes all of it.
+    /// Writes all of it. Where a pipe's reader is gone, that is the answer, and no signal.
     pub fn write(&mut self, mut bytes: &[u8]) -> Result<(), Refusal> {
         while !bytes.is_empty() {
             // SAFETY: reads the slice only.
-            match count(|| unsafe { libc::write(self.0, bytes.as_ptr().cast(), bytes.len()) })? {
+            let write = || unsafe { libc::write(self.0, bytes.as_ptr().cast(), bytes.len()) };
+            match count(|| without_sigpipe(write))? {
                 0 => return Err(Refusal(libc::ENOSPC)),
                 n => bytes = &bytes[n..],
             }
         }
         Ok(())
+    }
+}
+
+/// Makes a call that may raise `SIGPIPE`, and takes the signal back. One that was pending before stays.
+fn without_sigpipe(call: impl FnOnce() -> isize) -> isize {
+    // SAFETY: all places are valid, and the sets are written before they are read.
+    unsafe {
+        let mut sets = [const { MaybeUninit::<libc::sigset_t>::uninit() }; 3];
+        let [pipe, pending, old] = sets.each_mut().map(MaybeUninit::as_mut_ptr);
+        libc::sigemptyset(pipe);
+        libc::sigaddset(pipe, libc::SIGPIPE);
+        libc::sigpending(pending);
+        libc::pthread_sigmask(libc::SIG_BLOCK, pipe, old);
+        let answer = call();
+        let error = errno::get();
+        if answer < 0 && error == libc::EPIPE && libc::sigismember(pending, libc::SIGPIPE) == 0 {
+            let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            libc::sigtimedwait(pipe, ptr::null_mut(), &at_once);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, old, ptr::null_mut());
+        errno::set(error);
+        answer
     }
 }
 

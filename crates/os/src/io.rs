@@ -1,6 +1,6 @@
 //! Writing text to a file descriptor without the C library's buffers, and ending the process.
 
-use crate::errno::keeping_errno;
+use crate::errno::{self, keeping_errno};
 use core::fmt;
 
 /// A writer to a file descriptor that collects up to 512 bytes, so that a line goes out whole.
@@ -29,10 +29,12 @@ impl Fd {
             while !rest.is_empty() {
                 // SAFETY: write reads only the slice.
                 let n = unsafe { libc::write(self.fd, rest.as_ptr().cast(), rest.len()) };
-                if n <= 0 {
-                    break;
+                match n {
+                    1.. => rest = &rest[n as usize..],
+                    // A signal came first, and nothing was written.
+                    -1 if errno::get() == libc::EINTR => {}
+                    _ => break,
                 }
-                rest = &rest[n as usize..];
             }
         });
         self.used = 0;

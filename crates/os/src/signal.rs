@@ -1,4 +1,4 @@
-//! Handlers of signals.
+//! Handlers of signals, and threads without signals.
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -64,5 +64,27 @@ pub fn handle(signal: c_int, handler: extern "C" fn(c_int)) -> bool {
         own.sa_sigaction = handler as usize;
         own.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
         sigaction(signal, &own, ptr::null_mut()) == 0
+    }
+}
+
+/// Those that a thread raises itself, by a fault.
+const FAULTS: [c_int; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS];
+
+/// Calls a function with all signals blocked but those of faults. A thread that it starts gets none that are meant for the
+/// program, and stays as it is when the caller's mask is back.
+pub fn blocked<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: the sets are written before they are read.
+    unsafe {
+        let mut sets = [const { MaybeUninit::<libc::sigset_t>::uninit() }; 2];
+        let [all, old] = sets.each_mut().map(MaybeUninit::as_mut_ptr);
+        libc::sigfillset(all);
+        for fault in FAULTS {
+            libc::sigdelset(all, fault);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, all, old);
+        let result = f();
+        libc::pthread_sigmask(libc::SIG_SETMASK, old, ptr::null_mut());
+        result
     }
 }

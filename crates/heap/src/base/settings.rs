@@ -235,6 +235,8 @@ static WORDS: [AtomicU8; 1024] = [const { AtomicU8::new(0) }; 1024];
 
 fn keep_words(text: &str) -> Option<u32> {
     let fits = text.len() < WORDS.len();
+    // As for the other settings, 0 is none.
+    let text = if text == "0" { "" } else { text };
     fits.then(|| {
         // An environment may hold the same name twice: no longer text before shows through.
         let words = text.bytes().chain([0]);
@@ -279,6 +281,7 @@ pub fn read() {
         return;
     }
     env::each_with_prefix(PREFIX.as_bytes(), |name, value| {
+        let parsed = |s: &Setting| s.parse(core::str::from_utf8(value).ok()?);
         let text = |bytes| core::str::from_utf8(bytes).unwrap_or("?");
         if knobs::read(name, value) {
             return;
@@ -291,7 +294,7 @@ pub fn read() {
             );
             return;
         };
-        match s.parse(text(value)) {
+        match parsed(s) {
             Some(v) if !is_callers_to_say(s, v) => {}
             Some(v) => s.store(v),
             None => {

@@ -15,7 +15,7 @@ use allod_os::file::Refusal;
 use allod_os::{io, signal};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use libc::c_int;
 
 /// Bytes between two samples where nothing else is asked for.
@@ -34,6 +34,19 @@ impl Write for Path {
         place.copy_from_slice(text.as_bytes());
         self.used = end;
         Ok(())
+    }
+}
+
+impl Path {
+    /// The file's name, with this process's number wherever it has a place for it, and that of the profile.
+    fn write_name(&mut self, name: &str, number: Option<u32>) -> fmt::Result {
+        for (i, part) in name.split("%p").enumerate() {
+            if i > 0 {
+                write!(self, "{}", io::pid())?;
+            }
+            self.write_str(part)?;
+        }
+        number.map_or(Ok(()), |number| write!(self, ".{number}"))
     }
 }
 
@@ -91,8 +104,8 @@ pub fn at_end() {
     let _ = write_by(begun_by, None, By::Call);
 }
 
-/// Profiles that were written at a signal.
-static NUMBER: AtomicU32 = AtomicU32::new(0);
+/// How many profiles were written at a signal, and above it the process that wrote them.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 static LATE: Late = Late(|| write_numbered(By::Late));
 
@@ -113,10 +126,12 @@ fn write_numbered(by: By) {
     };
     if let Some(spare) = spare {
         spare.call(|| {
-            let number = NUMBER.load(Relaxed) + 1;
+            let (written, process) = (WRITTEN.load(Relaxed), u64::from(io::pid()));
+            // A forked child begins with the first.
+            let number = if written >> 32 == process { written as u32 + 1 } else { 1 };
             done = write_by(BEGUN_BY.load(Relaxed), Some(number), by);
             if !is_tried_again(by, done) {
-                NUMBER.store(number, Relaxed);
+                WRITTEN.store(process << 32 | u64::from(number), Relaxed);
             }
         });
     }
@@ -140,11 +155,7 @@ fn write_by(begun_by: u32, number: Option<u32>, by: By) -> Result<(), Refusal> {
         return Ok(());
     }
     let mut path = Path { used: 0, bytes: [0; 1024] };
-    let name = match asked.path.split_once("%p") {
-        Some((before, after)) => write!(path, "{before}{}{after}", io::pid()),
-        None => path.write_str(asked.path),
-    };
-    let fits = name.and_then(|()| number.map_or(Ok(()), |number| write!(path, ".{number}")));
+    let fits = path.write_name(asked.path, number);
     let path = CStr::from_bytes_until_nul(&path.bytes).unwrap_or(c"");
     let written = fits.map_err(|_| Refusal::TOO_LONG).and_then(|()| dump::write(path, by));
     if let Err(refusal) = written
@@ -189,7 +200,24 @@ fn bytes(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
+
+    #[test]
+    fn a_file_has_the_process_number_wherever_it_is_asked_for() {
+        let named = |name: &str, number| {
+            let mut path = Path { used: 0, bytes: [0; 1024] };
+            let fits = path.write_name(name, number);
+            fits.map(|()| {
+                std::string::String::from_utf8_lossy(&path.bytes[..path.used]).into_owned()
+            })
+        };
+        let pid = io::pid();
+        assert_eq!(named("%p/heap.%p.gz", Some(7)), Ok(std::format!("{pid}/heap.{pid}.gz.7")));
+        assert_eq!(named("heap", None), Ok("heap".into()));
+        assert_eq!(named(&"x".repeat(1022), None).map(|name| name.len()), Ok(1022));
+        assert_eq!(named(&"x".repeat(1022), Some(1)), Err(fmt::Error));
+    }
 
     #[test]
     fn what_is_asked_for_is_understood() {

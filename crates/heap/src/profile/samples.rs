@@ -110,25 +110,47 @@ fn late() {
 /// Begins a profile, with one sample in so many bytes on average. What an earlier one knew is forgotten. False
 /// when memory is out; nothing has changed then.
 pub fn start(every: u64) -> bool {
+    begin(every, true)
+}
+
+/// Begins a profile, which takes the place of an earlier one if it is to be `anew`.
+fn begin(every: u64, anew: bool) -> bool {
     layers::join(&AROUND_FORK);
-    if HEAP.load(Acquire).is_null() {
-        let Some(heap) = shared::make() else { return false };
-        HEAP.store(heap, Release);
+    if !has_heap() {
+        return false;
     }
     let Some(sites) = Sites::new() else { return false };
-    let begun = PROFILE.with(|inside| *inside = Inside { sites, live: Live::none() }).is_some();
-    if begun {
-        PROFILE.begun.store(true, Relaxed);
+    let begun = PROFILE.with(|inside| {
+        let had_begun = PROFILE.begun.swap(true, Relaxed);
+        if anew || !had_begun {
+            *inside = Inside { sites, live: Live::none() };
+        }
+    });
+    if begun.is_some() {
         due::profile_every(every.max(1));
     }
-    begun
+    begun.is_some()
+}
+
+/// Makes the heap that sampled blocks come from, if there is none: the same one for threads that begin at the same time,
+/// since blocks of another would not be seen when they are freed. False when memory is out.
+fn has_heap() -> bool {
+    if !HEAP.load(Acquire).is_null() {
+        return true;
+    }
+    let Some(new) = shared::make() else { return false };
+    if HEAP.compare_exchange(ptr::null_mut(), new, Release, Relaxed).is_err() {
+        // SAFETY: nobody else knows the new heap.
+        unsafe { shared::retire(new) };
+    }
+    true
 }
 
 /// Takes one sample in so many bytes from now on, none with 0. Begins a profile if there is none; else what is known
 /// stays. False as for [`start`].
 pub fn set_rate(every: u64) -> bool {
     if every != 0 && !PROFILE.begun.load(Relaxed) {
-        return start(every);
+        return begin(every, false);
     }
     due::profile_every(every);
     true
