@@ -91,7 +91,7 @@ for child in exits allocates returns; do
         runs "$work/signal_fork" threads 4 3000 $child
 done
 for child in allocates returns; do
-    for case in first-small first-large blocks zeroed-and-aligned resized trimmed many-small; do
+    for case in first-small first-large blocks zeroed-and-aligned resized trimmed many-small threads; do
         # No helper, which the trap flag would end.
         corner "signal fork at every instruction, $case, child $child" \
             runs ALLOD_BACKGROUND=0 "$work/step_fork" $case $child

@@ -56,6 +56,27 @@ static void allocate_in_child(void) {
     }
 }
 
+/* More than the spare units of a source that was interrupted, at once and by and by, and aligned. */
+static void allocate_much_in_child(void) {
+    enum { COUNT = 40, SIZE = 2 << 20 };
+    void *blocks[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        size_t align = (size_t)4096 << i % 10;
+        blocks[i] = aligned_alloc(align, 5000);
+        CHECK(blocks[i] != NULL && is_aligned(blocks[i], align));
+        free(blocks[i]);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        blocks[i] = malloc(SIZE);
+        CHECK(blocks[i] != NULL);
+        mark(blocks[i], SIZE, i);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(is_marked(blocks[i], SIZE, i));
+        free(blocks[i]);
+    }
+}
+
 static bool is_new(uintptr_t instruction) {
     size_t i = (instruction * 0x9E3779B97F4A7C15u) >> 48;
     while (seen[i] != 0 && seen[i] != instruction) i = (i + 1) % SEEN;
@@ -89,6 +110,7 @@ static void on_step(int number, siginfo_t *info, void *context) {
         watchdog(8);
         if (!child_returns) {
             allocate_in_child();
+            allocate_much_in_child();
             _exit(0);
         }
         in_child = true;

@@ -8,7 +8,7 @@ use allod_os::vm;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Smaller blocks than this are not worth an entry.
+/// Smaller blocks than this are not worth an entry, usually.
 pub const FROM: usize = 64 << 20;
 /// From this size on, blocks are mapped one by one from the start: the system may refuse what it can never
 /// provide, and the span map need not hold a word for each unit.
@@ -56,7 +56,7 @@ impl Far {
         entries.iter_mut().find(|entry| wanted(entry)).map(then)
     }
 
-    /// Maps a block of `size` bytes, at least [`FROM`], that reads as zero. `None` when the system
+    /// Maps a block of `size` bytes that reads as zero. `None` when the system
     /// refuses or the table is full. Aligned to a page.
     pub fn alloc(&self, size: usize) -> Option<*mut u8> {
         let len = size.checked_next_multiple_of(vm::page_size())?;
@@ -79,6 +79,10 @@ impl Far {
     pub unsafe fn free(&self, p: *const u8) -> bool {
         if self.count.load(Relaxed) == 0 || p.is_null() {
             return false;
+        }
+        if self.lock.interrupted_here() {
+            // A signal handler that interrupted the table itself: the block is lost, if it is one.
+            return true;
         }
         let taken = self.find(
             |entry| entry.start == p as usize,

@@ -97,10 +97,12 @@ pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
     New { block, clean }
 }
 
-/// Takes a block beyond the window, for one that is large enough.
+/// Takes a block beyond the window, for one that is large enough, or where a signal handler that interrupted the span
+/// source has used up what it can have of it.
 #[cold]
 fn alloc_far(h: *mut Heap, size: usize, align: usize) -> New {
-    if !h.is_null() || size < far::FROM || align > vm::page_size() {
+    let is_worth_it = size >= far::FROM || SOURCE.interrupted_here();
+    if !h.is_null() || !is_worth_it || align > vm::page_size() {
         return NONE;
     }
     FAR.alloc(size).map_or(NONE, |block| New { block, clean: true })

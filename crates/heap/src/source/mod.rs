@@ -23,6 +23,7 @@
 //! | `opener` | whose turn it is to open units |
 //! | `purging` | pieces in flight to or from the system |
 //! | `waiting` | spans freed while the lock could not be taken |
+//! | `interrupted` | what a signal handler gets that interrupted the source |
 //! | `source` | the lock, and what it guards |
 //! | `taking` | how units leave the source |
 //! | `returning` | how they go back to the system |
@@ -33,6 +34,7 @@ mod beside;
 mod density;
 mod frontier;
 pub mod huge;
+mod interrupted;
 mod opener;
 mod purging;
 mod returning;

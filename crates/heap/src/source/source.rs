@@ -1,9 +1,8 @@
 //! The span source: its lock, and what the layers above call.
 //!
-//! If a signal interrupts a thread while it holds the lock, and the handler allocates (in a
-//! forked child, say), it gets units from a small **spare**, and what it frees waits in a list until the
-//! lock is taken the next time. A thread that prepares a fork holds the lock while the state it guards is
-//! consistent, and goes on as usual.
+//! If a signal interrupts a thread while it holds the lock, and the handler allocates or frees (in a
+//! forked child, say), that is done [aside](super::interrupted). A thread that prepares a fork holds the lock while
+//! the state it guards is consistent, and goes on as usual.
 
 use crate::base::layout::{UNIT_SHIFT, Unit, units_for};
 use crate::base::settings;
@@ -12,10 +11,10 @@ use crate::map::record::Kind;
 use crate::map::span_map::MAP;
 use crate::source::frontier::{self, Frontier};
 use crate::source::huge::Policy;
+use crate::source::interrupted::Aside;
 use crate::source::opener::{Opener, Turn};
 use crate::source::purging::Purging;
 use crate::source::runs::{Known, Runs, Taken};
-use crate::source::waiting::Waiting;
 use allod_os::lock::{Held, Lock};
 use allod_os::signal;
 use core::cell::UnsafeCell;
@@ -63,9 +62,7 @@ pub struct Source {
     pub(super) lock: Lock,
     state: UnsafeCell<State>,
     pub(super) opener: Opener,
-    /// Spare units handed out.
-    pub(super) spare: AtomicUsize,
-    waiting: Waiting,
+    pub(super) aside: Aside,
     /// Counters.
     pub stats: SourceStats,
 }
@@ -85,8 +82,7 @@ pub static SOURCE: Source = Source {
         refused_until: None,
     }),
     opener: Opener::new(),
-    spare: AtomicUsize::new(0),
-    waiting: Waiting::new(),
+    aside: Aside::new(),
     stats: SourceStats {
         dirty_units: AtomicUsize::new(0),
         kind_units: [const { AtomicUsize::new(0) }; Kind::COUNT],
@@ -104,6 +100,13 @@ pub static SOURCE: Source = Source {
 pub(super) struct Locked<'a> {
     pub(super) source: &'a Source,
     _held: Held<'a>,
+}
+
+/// Adds to a counter that changes only with the source's lock held.
+fn add(counter: &AtomicUsize, units: isize) -> usize {
+    let now = counter.load(Relaxed).wrapping_add_signed(units);
+    counter.store(now, Relaxed);
+    now
 }
 
 impl Locked<'_> {
@@ -124,10 +127,15 @@ impl Locked<'_> {
         self.source.show_dirty(self.state().runs.dirty_units());
     }
 
-    /// Files what was freed while the lock could not be taken.
+    /// Files and counts what was freed and taken while the lock could not be taken.
     #[cold]
-    fn file_waiting(&mut self) {
-        for (unit, units) in self.source.waiting.take_all() {
+    fn catch_up(&mut self) {
+        let uncounted = self.source.aside.take_uncounted();
+        for (counter, units) in self.source.stats.kind_units.iter().zip(uncounted) {
+            add(counter, units);
+        }
+        self.source.count_used(uncounted.iter().sum());
+        for (unit, units) in self.source.aside.waiting.take_all() {
             self.file(unit, units, false, settings::now());
         }
     }
@@ -165,8 +173,8 @@ impl Source {
         let held = self.lock.enter()?;
         let mut locked = Locked { source: self, _held: held };
         self.stats.locked.store(self.stats.locked.load(Relaxed) + 1, Relaxed);
-        if !self.waiting.is_empty() {
-            locked.file_waiting();
+        if self.aside.is_behind() {
+            locked.catch_up();
         }
         Some(locked)
     }
@@ -176,13 +184,12 @@ impl Source {
     }
 
     pub(super) fn count(&self, kind: Kind, units: isize) {
-        let add = |counter: &AtomicUsize| {
-            let now = counter.load(Relaxed).wrapping_add_signed(units);
-            counter.store(now, Relaxed);
-            now
-        };
-        add(&self.stats.kind_units[kind as usize]);
-        let used = add(&self.stats.used_units);
+        add(&self.stats.kind_units[kind as usize], units);
+        self.count_used(units);
+    }
+
+    fn count_used(&self, units: isize) {
+        let used = add(&self.stats.used_units, units);
         if used > self.stats.peak_units.load(Relaxed) {
             self.stats.peak_units.store(used, Relaxed);
         }
@@ -191,6 +198,12 @@ impl Source {
     /// True when the calling thread was interrupted with the lock held, or while it opened units.
     pub fn interrupted_here(&self) -> bool {
         self.lock.interrupted_here() || self.opener.is_mine()
+    }
+
+    /// True when the calling thread is to take units aside: it was interrupted, or holds the lock for a fork and
+    /// waits for nobody.
+    pub(super) fn is_aside(&self) -> bool {
+        self.interrupted_here() || self.lock.is_lent_here()
     }
 
     /// Returns units of a span of some kind to the source. `clean` says that all of them read as
@@ -210,7 +223,7 @@ impl Source {
                 locked.file(unit, units, clean, stamp);
             }
             // SAFETY: the span is free and nobody's.
-            None => unsafe { self.waiting.push(unit, units) },
+            None => unsafe { self.aside.give(unit, units, kind) },
         }
     }
 
@@ -253,7 +266,7 @@ impl Source {
     pub fn give_up_reservation(&self) {
         // SAFETY: the lock is held, and nobody opens units.
         self.change_frontier(|frontier| unsafe {
-            frontier.give_up_spare(&self.spare);
+            frontier.give_up_spare(&self.aside.spare);
             frontier.give_up_reservation();
         });
     }

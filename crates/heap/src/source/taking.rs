@@ -5,7 +5,6 @@ use crate::base::settings;
 use crate::map::record::Kind;
 use crate::map::span_map::MAP;
 use crate::source::density::are_dense;
-use crate::source::frontier;
 use crate::source::huge::{self, Answer, Need, Plan};
 use crate::source::opener::Turn;
 use crate::source::runs::Taken;
@@ -74,7 +73,7 @@ impl Source {
         let find =
             |locked: &mut Locked<'_>, everywhere| locked.find(Need::any(units), align, everywhere);
         self.take_by(units, kind, find, || self.add(Need::any(want)))
-            .or_else(|| self.take_spare(units, align, kind))
+            .or_else(|| self.take_aside(units, align, kind))
     }
 
     /// Like [`take`](Source::take), but only what is free already: opens nothing and gives nothing back,
@@ -86,7 +85,7 @@ impl Source {
             let taken = locked.find(need, 1, everywhere)?;
             Some(locked.hand_out(taken, units, kind))
         };
-        self.enter().and_then(ready).or_else(|| self.take_spare(units, 1, kind))
+        self.enter().and_then(ready).or_else(|| self.take_aside(units, 1, kind))
     }
 
     /// Like [`take`](Source::take), but never pages that are resident: for a destination to which
@@ -248,16 +247,11 @@ impl Source {
         Grown::Yes
     }
 
-    /// Spare units, where the calling thread was interrupted with the lock held, or holds it for a fork.
+    /// Units for a thread that was interrupted in the source.
     #[cold]
-    fn take_spare(&self, units: usize, align: usize, kind: Kind) -> Option<Free> {
-        if !(self.interrupted_here() || self.lock.is_lent_here()) || align > 1 {
-            return None;
-        }
-        // Unit 0 is nobody's.
-        let fits = |taken| (1 + taken + units <= frontier::spare_units()).then_some(taken + units);
-        let taken = self.spare.fetch_update(Relaxed, Relaxed, fits).ok()?;
-        Some(hand_out(Taken { unit: Unit::new(1 + taken), clean: true }, units, kind))
+    fn take_aside(&self, units: usize, align: usize, kind: Kind) -> Option<Free> {
+        let taken = if self.is_aside() { self.aside.take(units, align, kind) } else { None };
+        taken.map(|taken| hand_out(taken, units, kind))
     }
 
     /// Grows a span of some kind in place from `old` to `new` units if what follows it is free.
@@ -279,5 +273,67 @@ impl Source {
         // SAFETY: the span is the caller's.
         unsafe { (*MAP.span(unit)).units = new as u32 };
         Some(clean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::layout::UNIT;
+    use crate::source::source::SOURCE;
+
+    /// Calls a function as a handler does that interrupted the source.
+    fn interrupted<R>(f: impl FnOnce() -> R) -> R {
+        SOURCE.prepare();
+        let _locked = SOURCE.enter().expect("the lock is free");
+        f()
+    }
+
+    fn take(units: usize, align: usize) -> Free {
+        SOURCE.take(units, align, Kind::Frame).expect("there is memory")
+    }
+
+    fn give(unit: Unit, units: usize) {
+        // SAFETY: a whole span that was taken, and that nobody uses.
+        unsafe { SOURCE.give(unit, units, Kind::Frame, false, 0) };
+    }
+
+    fn counted() -> usize {
+        drop(SOURCE.enter());
+        SOURCE.stats.kind_units[Kind::Frame as usize].load(Relaxed)
+    }
+
+    #[test]
+    fn spans_have_the_alignment_that_is_asked_for_and_are_counted() {
+        let before = counted();
+        let spans = interrupted(|| {
+            [(1, 1), (3, 32), (2, 1), (1, 16)].map(|(units, align)| {
+                let unit = take(units, align).unit;
+                assert_eq!(MAP.address_of(unit) % (align * UNIT), 0);
+                (unit, units)
+            })
+        });
+        for (i, (unit, units)) in spans.into_iter().enumerate() {
+            let others = &spans[i + 1..];
+            assert!(
+                others.iter().all(|&(other, len)| unit + units <= other || other + len <= unit)
+            );
+        }
+        assert_eq!(counted(), before + 7);
+        let [first, rest @ ..] = spans;
+        interrupted(|| give(first.0, first.1));
+        assert_eq!(counted(), before + 6);
+        rest.into_iter().for_each(|(unit, units)| give(unit, units));
+        assert_eq!(counted(), before);
+    }
+
+    #[test]
+    fn what_was_freed_is_taken_again() {
+        interrupted(|| {
+            for units in (1..40).cycle().take(1000) {
+                give(take(units, 1).unit, units);
+                give(take(1, 32).unit, 1);
+            }
+        });
     }
 }

@@ -1,5 +1,5 @@
 //! Spans that were freed while the source's lock could not be taken: by a signal handler whose thread
-//! was interrupted with the lock held. Whoever takes the lock next files them.
+//! was interrupted with the lock held. The handler may take them again; whoever takes the lock next files the others.
 
 use crate::base::layout::Unit;
 use crate::base::sync::{AtomicU32, Ordering, const_fn};
@@ -48,6 +48,30 @@ impl Waiting {
                 }
             }
         }
+    }
+
+    /// Takes `units` units out of the shortest span that has as many after those that `ahead` says are to be skipped;
+    /// the rest of it stays.
+    pub fn take(&self, units: usize, ahead: impl Fn(Unit) -> usize) -> Option<Unit> {
+        let mut best: Option<(Unit, usize)> = None;
+        for (unit, len) in self.take_all() {
+            let is_better = len >= ahead(unit) + units && best.is_none_or(|(_, least)| len < least);
+            let other = if is_better { best.replace((unit, len)) } else { Some((unit, len)) };
+            if let Some((unit, len)) = other {
+                // SAFETY: a span that was taken out is free and the taker's.
+                unsafe { self.push(unit, len) };
+            }
+        }
+        let (unit, len) = best?;
+        let ahead = ahead(unit);
+        let found = unit + ahead;
+        for (rest, len) in [(unit, ahead), (found + units, len - ahead - units)] {
+            if len > 0 {
+                // SAFETY: as above.
+                unsafe { self.push(rest, len) };
+            }
+        }
+        Some(found)
     }
 
     /// Takes all spans out.

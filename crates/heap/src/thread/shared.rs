@@ -15,7 +15,7 @@ static LATE: AtomicPtr<Heap> = AtomicPtr::new(ptr::null_mut());
 pub fn late() -> Option<*mut Heap> {
     let late = LATE.load(Ordering::Acquire);
     // SAFETY: heaps are never freed.
-    if !late.is_null() && unsafe { (*late).standing() } != Standing::Lost {
+    if unsafe { late.as_ref() }.is_some_and(is_usable) {
         return Some(late);
     }
     let new = make()?;
@@ -28,6 +28,11 @@ pub fn late() -> Option<*mut Heap> {
             Some(other)
         }
     }
+}
+
+/// False for a heap that a fork has left behind, and for one in which a signal interrupted the calling thread.
+fn is_usable(h: &Heap) -> bool {
+    h.standing() != Standing::Lost && !h.lock().interrupted_here()
 }
 
 /// A shared heap, new or reused; `None` when memory is out.
