@@ -21,6 +21,7 @@ use crate::map::misuse::{Misuse, misuse};
 use crate::map::record::{Kind, Large, Span};
 use crate::map::span_map::MAP;
 use crate::map::stacks;
+use crate::paths::closed::{self, Closed};
 use crate::paths::{canary, retired};
 use crate::profile::samples;
 use crate::purge::{policy, turn};
@@ -28,15 +29,10 @@ use crate::sample;
 use crate::source::{Free, SOURCE};
 use allod_os::vm;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-/// Large blocks that may have guard pages at once: each takes up to four mappings, of which a process has 65,530.
-const BUDGET: usize = 6 * 1024;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Moving pages pays above this size; below, copying is faster.
 const MOVE_PAGES_FROM: usize = 1024 * 1024;
-
-static GUARDED: AtomicUsize = AtomicUsize::new(0);
 
 /// A new large block.
 #[derive(Clone, Copy, Debug)]
@@ -76,11 +72,12 @@ pub fn alloc_for(h: *mut Heap, size: usize, align: usize) -> New {
     let units = units_for(lead + size.max(1).next_multiple_of(page) + page);
     // SAFETY: the span is ours alone, and reads as zero where it is open.
     let block = unsafe {
-        if let Some((unit, place)) = reuse(units, size, align) {
-            enter(h, MAP.span(unit), size, &place, true)
+        if let Some((unit, place, closed)) = reuse(units, size, align) {
+            enter(h, MAP.span(unit), size, &place, closed)
         } else if let Some(free) = take(units, units_for(align).max(1)) {
             let place = Place::within(free.unit, units, size, align);
-            let closed = raise(MAP.address_of(free.unit), units * UNIT, &place);
+            let start = MAP.address_of(free.unit);
+            let closed = closed::around(start, units * UNIT, place.from, place.to);
             enter(h, MAP.span(free.unit), size, &place, closed)
         } else {
             return alloc_far(h, size, align);
@@ -104,22 +101,21 @@ impl Place {
 }
 
 /// A span that was closed as a whole, and in which the pages of a block have been opened: one system call. None where
-/// none has rested, or the budget is spent.
-fn reuse(units: usize, size: usize, align: usize) -> Option<(Unit, Place)> {
-    if align > vm::page_size() || GUARDED.load(Relaxed) >= BUDGET {
+/// none has rested, or the system refuses.
+fn reuse(units: usize, size: usize, align: usize) -> Option<(Unit, Place, Closed)> {
+    if align > vm::page_size() {
         return None;
     }
-    let (unit, units) = retired::reuse(units)?;
+    let (unit, units, closed) = retired::reuse(units)?;
     let place = Place::within(unit, units, size, align);
     // SAFETY: the span is ours alone, without memory behind it.
     unsafe {
-        if !vm::open(place.from, place.to - place.from) {
+        if !closed.open(place.from, place.to - place.from) {
             retired::bring_back(unit, units);
             return None;
         }
     }
-    GUARDED.fetch_add(1, Relaxed);
-    Some((unit, place))
+    Some((unit, place, closed))
 }
 
 fn take(units: usize, align: usize) -> Option<Free> {
@@ -139,21 +135,22 @@ fn alloc_far(h: *mut Heap, size: usize, align: usize) -> New {
     FAR.alloc(size).map_or(NONE, |block| New { block })
 }
 
-/// Makes a span a large block, with what lies around its pages `closed` or not; null when its first-class heap cannot
-/// take it in.
+/// Makes a span a large block, with what lies around its pages `closed` so; null when its first-class heap cannot take it
+/// in.
 unsafe fn enter(
     h: *mut Heap,
     span: *mut Span,
     size: usize,
     place: &Place,
-    closed: bool,
+    closed: Closed,
 ) -> *mut u8 {
     // SAFETY: the span is the caller's.
     unsafe {
         let (unit, units) = (MAP.unit_of_span(span), (*span).units as usize);
         let block = place.block as *mut u8;
         (*span).start = place.block;
-        *Span::large(span) = Large { bytes: size, most: size, dirty_units: u32::from(closed) };
+        // Nothing in the span is dirty: in this build the field says how it was closed.
+        *Span::large(span) = Large { bytes: size, most: size, dirty_units: closed as u32 };
         (*span).owner.store(h.cast(), Relaxed);
         if place.block > place.from {
             canary::write_before(block);
@@ -174,21 +171,6 @@ unsafe fn enter(
         }
         block
     }
-}
-
-/// Closes the pages around a block's pages. False when the budget is spent.
-unsafe fn raise(start: usize, len: usize, place: &Place) -> bool {
-    if GUARDED.fetch_add(1, Relaxed) < BUDGET {
-        // SAFETY: nothing of the span is in use yet.
-        unsafe {
-            if vm::close(start, place.from - start) {
-                vm::close(place.to, start + len - place.to);
-                return true;
-            }
-        }
-    }
-    GUARDED.fetch_sub(1, Relaxed);
-    false
 }
 
 /// Where a large block's pages end.
@@ -263,10 +245,9 @@ pub unsafe fn give(span: *mut Span) {
     // SAFETY: the caller's contract.
     unsafe {
         blocks::set((*span).start as *const u8, Entry::live(0).turned(State::None));
-        if (*Span::large(span)).dirty_units != 0 {
-            GUARDED.fetch_sub(1, Relaxed);
-        }
-        retired::retire(MAP.unit_of_span(span), (*span).units as usize);
+        let closed = Closed::from_number((*Span::large(span)).dirty_units);
+        closed.forget();
+        retired::retire(MAP.unit_of_span(span), (*span).units as usize, closed);
     }
 }
 
@@ -308,7 +289,8 @@ pub unsafe fn grow_by_pages(span: *mut Span, size: usize) -> *mut u8 {
         // The old canaries, which the new block's bytes replace.
         clear_bytes((from + offset + old) as *mut u8, pages - offset - old);
         let span = MAP.span(free.unit);
-        let closed = raise(MAP.address_of(free.unit), (*span).units as usize * UNIT, &place);
+        let (start, len) = (MAP.address_of(free.unit), (*span).units as usize * UNIT);
+        let closed = closed::around(start, len, place.from, place.to);
         let block = enter(ptr::null_mut(), span, size, &place, closed);
         if sample::is_on() {
             samples::note_large(block, size);

@@ -14,7 +14,8 @@
 //! | `resize` | `realloc` |
 //! | `canary` | in the hardened build: the bytes around blocks |
 //! | `taken`, `freed` | in the hardened build: a block that is handed out; what becomes of one that is freed |
-//! | `retired`, `bounds` | in the hardened build: freed addresses; where blocks end |
+//! | `retired`, `closed` | in the hardened build: freed addresses; how they are made inaccessible |
+//! | `bounds` | in the hardened build: where blocks end |
 
 pub mod alloc;
 #[cfg(feature = "hardened")]
@@ -24,6 +25,8 @@ pub mod bounds;
 pub mod calls;
 #[cfg(feature = "hardened")]
 mod canary;
+#[cfg(feature = "hardened")]
+mod closed;
 pub mod fast;
 #[cfg(feature = "hardened")]
 mod freed;

@@ -13,6 +13,7 @@ use crate::base::settings;
 use crate::map::bin::FREE;
 use crate::map::record::Kind;
 use crate::map::span_map::MAP;
+use crate::paths::closed::Closed;
 use crate::source::SOURCE;
 use allod_os::lock::Lock;
 use allod_os::vm;
@@ -28,10 +29,12 @@ const MOST_UNITS_WHERE_SCARCE: usize = 16 << (20 - UNIT_SHIFT);
 /// Spans that have rested at once, where addresses are not scarce.
 const MOST_RESTED: usize = 512;
 
-const NOTHING: (Unit, u32) = (Unit::NONE, 0);
+/// A span, its units, and how it was closed. No units are no span.
+type Resting = (Unit, u32, Closed);
+const NOTHING: Resting = (Unit::NONE, 0, Closed::Not);
 
 struct Queue {
-    spans: [(Unit, u32); MOST],
+    spans: [Resting; MOST],
     first: usize,
     len: usize,
     units: usize,
@@ -40,8 +43,7 @@ struct Queue {
 
 /// Spans that may be used again.
 struct Rested {
-    /// No units are no span.
-    spans: [(Unit, u32); MOST_RESTED],
+    spans: [Resting; MOST_RESTED],
     /// Whose place the next one takes.
     next: usize,
 }
@@ -68,109 +70,93 @@ impl Queue {
         self.len == MOST || self.len > 0 && self.units > most_units
     }
 
-    fn pop(&mut self) -> (Unit, usize) {
-        let (unit, units) = self.spans[self.first];
+    fn pop(&mut self) -> Resting {
+        let span = self.spans[self.first];
         self.first = (self.first + 1) % MOST;
         self.len -= 1;
-        self.units -= units as usize;
-        (unit, units as usize)
+        self.units -= span.1 as usize;
+        span
     }
 
-    fn push(&mut self, unit: Unit, units: usize) {
-        self.spans[(self.first + self.len) % MOST] = (unit, units as u32);
+    fn push(&mut self, span: Resting) {
+        self.spans[(self.first + self.len) % MOST] = span;
         self.len += 1;
-        self.units += units;
+        self.units += span.1 as usize;
     }
 }
 
 impl Rested {
     /// Takes a span in, and returns the one whose place it takes.
-    fn swap(&mut self, unit: Unit, units: usize) -> (Unit, usize) {
+    fn swap(&mut self, span: Resting) -> Resting {
         self.next = (self.next + 1) % MOST_RESTED;
-        let place = &mut self.spans[self.next];
-        let (old, old_units) = core::mem::replace(place, (unit, units as u32));
-        (old, old_units as usize)
+        core::mem::replace(&mut self.spans[self.next], span)
     }
 
     /// The span that wastes the least of those that waste no more than an eighth.
-    fn take(&mut self, units: usize) -> Option<(Unit, usize)> {
-        let fits =
-            |span: &&mut (Unit, u32)| (units..=units + units / 8).contains(&(span.1 as usize));
+    fn take(&mut self, units: usize) -> Option<Resting> {
+        let fits = |span: &&mut Resting| (units..=units + units / 8).contains(&(span.1 as usize));
         let best = self.spans.iter_mut().filter(fits).min_by_key(|span| span.1)?;
-        let (unit, units) = core::mem::replace(best, NOTHING);
-        Some((unit, units as usize))
+        Some(core::mem::replace(best, NOTHING))
     }
 }
 
 /// A span of at least `units` units that has rested: all of it is closed, and what is opened of it reads as zero.
 /// It is a large block's again.
-pub fn reuse(units: usize) -> Option<(Unit, usize)> {
+pub fn reuse(units: usize) -> Option<(Unit, usize, Closed)> {
     let held = RETIRED.0.try_enter()?;
     // SAFETY: the lock is held.
-    let (unit, units) = unsafe { (*RETIRED.1.get()).rested.take(units)? };
+    let (unit, units, closed) = unsafe { (*RETIRED.1.get()).rested.take(units)? };
     drop(held);
+    let units = units as usize;
     SOURCE.count_room(-(units as isize));
     // SAFETY: the span is in no list any more.
     unsafe { (*MAP.span(unit)).set_kind(Kind::Large) };
-    Some((unit, units))
+    Some((unit, units, closed))
 }
 
 /// Gives the memory of a large block's span to the system, and retires its addresses.
 ///
 /// # Safety
-/// The span is the caller's, and nobody uses it any more.
-pub unsafe fn retire(unit: Unit, units: usize) {
+/// The span is the caller's, and nobody uses it; what of it is closed was `closed` so.
+pub unsafe fn retire(unit: Unit, units: usize, closed: Closed) {
     let roomy = SOURCE.is_roomy();
     let most = if roomy { MOST_UNITS } else { MOST_UNITS_WHERE_SCARCE };
     // SAFETY: the caller's contract; what comes out of the queue is the caller's as well.
     unsafe {
         MAP.enter(unit, units, FREE.entry());
         (*MAP.span(unit)).set_kind(Kind::Free);
-        if !abandon(MAP.address_of(unit), units << UNIT_SHIFT, roomy) {
+        let closed = closed.abandon(MAP.address_of(unit), units << UNIT_SHIFT, roomy);
+        if closed == Closed::Not {
             return bring_back(unit, units);
         }
         SOURCE.count_room(units as isize);
-        let mut next = (unit, units);
+        let mut next = (unit, units as u32, closed);
         loop {
             let Some(held) = RETIRED.0.try_enter() else {
                 SOURCE.count_room(-(next.1 as isize));
-                return bring_back(next.0, next.1);
+                return bring_back(next.0, next.1 as usize);
             };
             let queue = &mut *RETIRED.1.get();
             if next.1 > 0 && queue.len < MOST {
-                queue.push(next.0, next.1);
-                next = (Unit::NONE, 0);
+                queue.push(core::mem::replace(&mut next, NOTHING));
             }
             if !queue.is_over(most) {
                 return;
             }
             let mut old = queue.pop();
             if next.1 > 0 {
-                queue.push(next.0, next.1);
-                next = (Unit::NONE, 0);
+                queue.push(core::mem::replace(&mut next, NOTHING));
             }
             if roomy {
-                old = queue.rested.swap(old.0, old.1);
+                old = queue.rested.swap(old);
             }
             drop(held);
             if old.1 > 0 {
                 SOURCE.count_room(-(old.1 as isize));
-                bring_back(old.0, old.1);
+                bring_back(old.0, old.1 as usize);
             }
         }
     }
-}
-
-/// Leaves a range without memory, and closed. False when the system refuses.
-///
-/// To close pages and to empty them takes half of the time that it takes to replace them; but where memory is counted by
-/// what could be written to, replaced pages no longer count, and locked ones cannot be emptied.
-///
-/// # Safety
-/// The range is the caller's, and nobody uses it any more.
-unsafe fn abandon(at: usize, len: usize, roomy: bool) -> bool {
-    // SAFETY: the caller's contract. Closed first: who writes meanwhile through a stale pointer is stopped.
-    unsafe { roomy && vm::close(at, len) && vm::purge(at, len) || vm::retire(at, len) }
 }
 
 /// Opens a span's addresses, with fresh memory behind them, and returns it to the source.
