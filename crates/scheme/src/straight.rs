@@ -120,6 +120,46 @@ impl Block {
     }
 }
 
+/// Calls `each` for every block in a block, itself first.
+pub fn each_block<'b>(block: &'b Block, each: &mut dyn FnMut(&'b Block)) {
+    each(block);
+    for stmt in &block.stmts {
+        if let Stmt::Let(_, Rhs::Block(inner), _) = stmt {
+            each_block(inner, each);
+        }
+    }
+    match &block.end {
+        End::Return(Rhs::Block(inner)) => each_block(inner, each),
+        End::If(test, then, other) => {
+            if let Rhs::Block(inner) = test {
+                each_block(inner, each);
+            }
+            each_block(then, each);
+            each_block(other, each);
+        }
+        End::Loops(labels, body) => {
+            labels.iter().for_each(|label| each_block(&label.body, each));
+            each_block(body, each);
+        }
+        End::Return(_) | End::Go(..) => {}
+    }
+}
+
+/// Calls `each` for all that computes values in a block.
+pub fn each_rhs<'b>(block: &'b Block, each: &mut dyn FnMut(&'b Rhs)) {
+    each_block(block, &mut |block| {
+        for stmt in &block.stmts {
+            if let Stmt::Let(_, rhs, _) = stmt {
+                each(rhs);
+            }
+        }
+        match &block.end {
+            End::Return(rhs) | End::If(rhs, ..) => each(rhs),
+            End::Loops(..) | End::Go(..) => {}
+        }
+    });
+}
+
 /// One clause of a procedure.
 #[derive(Debug)]
 pub struct Code {

@@ -121,7 +121,6 @@ pub(super) fn table(request: &Request, report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use allod_lab::driver::{Rule, Terms};
     use allod_lab::model::Arm;
     use allod_scheme::classics::{Classic, OBJECTS};
 
@@ -135,13 +134,7 @@ mod tests {
     fn only_arms_that_take_part_are_compared() {
         let arms = ["allod-gcc", "unscoped-gcc", "untyped-gcc", "constructors-clang"].map(Arm::new);
         let programs: Vec<&Classic> = OBJECTS.iter().collect();
-        let request = Request {
-            arms: &arms,
-            baseline: "allod-gcc",
-            programs: &programs,
-            terms: Terms { rule: Rule::rounds(1), seed: 1, threshold: 0.01, counting: false },
-            quick: true,
-        };
+        let request = Request::quick(&arms, "allod-gcc", &programs);
         let found: Vec<_> =
             pairs(&request).into_iter().map(|p| (p.suite, p.slow, p.fast)).collect();
         let pair = |suite: &str, slow: &str, fast: &str| (suite.into(), slow.into(), fast.into());

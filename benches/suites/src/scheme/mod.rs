@@ -160,9 +160,18 @@ fn views(request: &Request) -> Vec<View> {
 }
 
 #[cfg(test)]
+impl<'a> Request<'a> {
+    /// One round of programs at the sizes of a first look.
+    fn quick(arms: &'a [Arm], baseline: &'a str, programs: &'a [&'static Classic]) -> Self {
+        let rule = allod_lab::driver::Rule::rounds(1);
+        let terms = Terms { rule, seed: 1, threshold: 0.01, counting: false };
+        Request { arms, baseline, programs, terms, quick: true }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use allod_lab::driver::Rule;
 
     fn two() -> Vec<Arm> {
         vec![Arm::new("allod-gcc"), Arm::new("chez")]
@@ -183,13 +192,7 @@ mod tests {
     fn what_enters_continuations_again_is_in_no_other_mean() {
         let programs: Vec<&Classic> = CLASSICS.iter().collect();
         let arms = two();
-        let request = Request {
-            arms: &arms,
-            baseline: "chez",
-            programs: &programs,
-            terms: Terms { rule: Rule::rounds(1), seed: 1, threshold: 0.01, counting: false },
-            quick: true,
-        };
+        let request = Request::quick(&arms, "chez", &programs);
         let views = views(&request);
         let rows = |suite: &str| {
             let view = views.iter().find(|v| v.suite == suite).unwrap();

@@ -103,6 +103,11 @@ fn round_scaled(q: &BigInt, exponent: i64) -> f64 {
     }
 }
 
+/// Whether a number may begin with a character.
+pub fn may_begin(c: char, radix: u32) -> bool {
+    c.is_digit(radix) || matches!(c, '+' | '-' | '.' | '#')
+}
+
 /// The number that a text is in a radix; none when it is no number.
 pub fn parse(text: &str, radix: u32) -> Option<Number> {
     let (mut rest, mut radix, mut exactness) = (text, radix, None);
@@ -119,7 +124,7 @@ pub fn parse(text: &str, radix: u32) -> Option<Number> {
         rest = &after[1..];
     }
     let first = char::from(*rest.as_bytes().first()?);
-    if !(first.is_digit(radix) || matches!(first, '+' | '-' | '.')) {
+    if !may_begin(first, radix) {
         return None;
     }
     match exactness {

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Outcome, wrong_type};
 use crate::numbers::{self, Number, Whole, from_int, number, of, to, to_exact, whole};
 use crate::primitives;
 use crate::value::{self, V};
-use allod_scheme_datum::number::{parse, write};
+use allod_scheme_datum::number::{may_begin, parse, write};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -349,8 +349,13 @@ primitives! {
     }
     fn sch_string_to_number(text, base) -> V {
         let radix = radix("string->number", base)?;
-        let text = crate::strings::checked("string->number", 1, text)?.text();
-        Ok(parse(&text, radix).map_or(V::FALSE, |n| to(&n)))
+        let text = crate::strings::checked("string->number", 1, text)?;
+        let first = text.chars().first().and_then(|c| char::from_u32(*c));
+        // Most words that are none are told here, without a copy of their text.
+        if !first.is_some_and(|c| may_begin(c, radix)) {
+            return Ok(V::FALSE);
+        }
+        Ok(parse(&text.text(), radix).map_or(V::FALSE, |n| to(&n)))
     }
 
     fn sch_exact_p(a) -> bool { Ok(!matches!(number("exact?", 1, a)?, Number::Float(_))) }

@@ -11,7 +11,7 @@
 //! V g<p>(V *sp, V self, V argc, V a0, V a1, V a2)   the procedure as a value: chooses the clause
 //! ```
 //! Arguments that have no register lie at `sp[0]`, `sp[1]` … A call stores what is alive afterwards at
-//! `sp[0]` … `sp[n - 1]`, and gives `sp + n` to what it calls.
+//! `sp[0]` … `sp[n - 1]`, as far as it is not there already, and gives `sp + n` to what it calls.
 
 mod blocks;
 mod consts;

@@ -30,7 +30,7 @@ mod summary;
 mod walk;
 
 use crate::core::{Program, Var};
-use crate::straight::{Atom, Block, End, Flow, Rhs, Stmt};
+use crate::straight::{Atom, Block, End, Flow, Rhs, Stmt, each_block, each_rhs};
 use allod_scheme_datum::Place;
 use std::collections::{HashMap, HashSet};
 
@@ -94,46 +94,6 @@ pub fn run(program: &mut Program, flow: &mut Flow) -> Regions {
 fn roots(flow: &Flow) -> impl Iterator<Item = &Block> {
     let clauses = flow.procs.iter().flat_map(|proc| &proc.clauses);
     clauses.map(|clause| &clause.body).chain(&flow.tops)
-}
-
-/// Calls `each` for every block in a block, itself first.
-fn each_block<'b>(block: &'b Block, each: &mut dyn FnMut(&'b Block)) {
-    each(block);
-    for stmt in &block.stmts {
-        if let Stmt::Let(_, Rhs::Block(inner), _) = stmt {
-            each_block(inner, each);
-        }
-    }
-    match &block.end {
-        End::Return(Rhs::Block(inner)) => each_block(inner, each),
-        End::If(test, then, other) => {
-            if let Rhs::Block(inner) = test {
-                each_block(inner, each);
-            }
-            each_block(then, each);
-            each_block(other, each);
-        }
-        End::Loops(labels, body) => {
-            labels.iter().for_each(|label| each_block(&label.body, each));
-            each_block(body, each);
-        }
-        End::Return(_) | End::Go(..) => {}
-    }
-}
-
-/// Calls `each` for all that computes values in a block.
-fn each_rhs<'b>(block: &'b Block, each: &mut dyn FnMut(&'b Rhs)) {
-    each_block(block, &mut |block| {
-        for stmt in &block.stmts {
-            if let Stmt::Let(_, rhs, _) = stmt {
-                each(rhs);
-            }
-        }
-        match &block.end {
-            End::Return(rhs) | End::If(rhs, ..) => each(rhs),
-            End::Loops(..) | End::Go(..) => {}
-        }
-    });
 }
 
 /// The parameters of all labels.

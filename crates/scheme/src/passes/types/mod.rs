@@ -22,7 +22,7 @@ pub use lattice::Type;
 use lattice::kind;
 
 use crate::core::{Global, Program, Var};
-use crate::straight::{Block, Code, End, Flow, ProcId, Rhs, Stmt};
+use crate::straight::{Block, Code, Flow, ProcId, Rhs, Stmt, each_block};
 use std::collections::HashMap;
 
 /// What was found.
@@ -69,9 +69,7 @@ pub fn run(program: &mut Program, flow: &mut Flow) -> Types {
         ..Types::default()
     };
     for block in flow.tops.iter().chain(flow.procs.iter().flat_map(bodies)) {
-        each_box(block, &mut |var| {
-            types.boxes.insert(var, Type::NONE);
-        });
+        each_block(block, &mut |block| types.boxes.extend(boxes(block)));
     }
     let hooks: Vec<ProcId> =
         program.hooks.iter().filter_map(|(_, global)| flow.known.get(global).copied()).collect();
@@ -89,31 +87,12 @@ fn bodies(proc: &crate::straight::Proc) -> impl Iterator<Item = &Block> {
     proc.clauses.iter().map(|Code { body, .. }| body)
 }
 
-/// Calls `each` for all locals that hold boxes.
-fn each_box(block: &Block, each: &mut dyn FnMut(Var)) {
-    let inside = |rhs: &Rhs, each: &mut dyn FnMut(Var)| {
-        if let Rhs::Block(block) = rhs {
-            each_box(block, each);
+/// The locals of a block, but not of those inside it, that hold boxes; nothing is in them yet.
+fn boxes(block: &Block) -> impl Iterator<Item = (Var, Type)> {
+    block.stmts.iter().filter_map(|stmt| match stmt {
+        Stmt::Let(Some(var), Rhs::Prim(prim, ..), _) if prim.name == "%box" => {
+            Some((*var, Type::NONE))
         }
-    };
-    for stmt in &block.stmts {
-        match stmt {
-            Stmt::Let(Some(var), Rhs::Prim(prim, ..), _) if prim.name == "%box" => each(*var),
-            Stmt::Let(_, rhs, _) => inside(rhs, each),
-            Stmt::Closures(_) | Stmt::Scope(_) => {}
-        }
-    }
-    match &block.end {
-        End::Return(rhs) => inside(rhs, each),
-        End::If(test, then, other) => {
-            inside(test, each);
-            each_box(then, each);
-            each_box(other, each);
-        }
-        End::Loops(labels, body) => {
-            labels.iter().for_each(|label| each_box(&label.body, each));
-            each_box(body, each);
-        }
-        End::Go(..) => {}
-    }
+        _ => None,
+    })
 }
