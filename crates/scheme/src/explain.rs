@@ -161,7 +161,9 @@ fn fate(regions: &Regions, at: Place) -> String {
                 Cause::Passed => format!("{unless}: passed to a call in tail position{place}"),
                 Cause::Carried => format!("{unless}: carried to the next turn of a loop"),
                 Cause::Stored => format!("{unless}: stored in what may be older{place}"),
-                Cause::Unknown => format!("evacuated: an unknown procedure is called{place}"),
+                Cause::Continuation => {
+                    format!("evacuated: a continuation is captured or entered{place}")
+                }
                 Cause::Outside => format!("evacuated: a port is opened{place}"),
             }
         }

@@ -4,7 +4,7 @@
 //! `!` as `_x`, `%` left out, and so on. Arguments that are left out are passed as 0.
 
 /// A primitive.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Prim {
     /// Its name in Scheme.
     pub name: &'static str,

@@ -75,6 +75,49 @@ const DROPPED: &[(&str, &str)] = &[
         "(define (f v n) (vector-set! v 0 (+ (vector-ref v 0) (sum (numbers n)))))
          (define v (vector 1)) (f v 5) (write v)",
     ),
+    (
+        "where a procedure is called that was given",
+        "(define (keep ok? l) (if (null? l) '() (if (ok? (car l)) (cons (car l) (keep ok? (cdr l))) (keep ok? (cdr l)))))
+         (define (f n) (length (keep (lambda (x) (< x n)) (numbers 9)))) (write (f 5))",
+    ),
+    (
+        "where a procedure is called that lies in a list",
+        "(define all (list (cons 'sum sum) (cons 'length length) (cons 'two (lambda (l) 2))))
+         (define (f key n) (+ 1 ((cdr (assq key all)) (numbers n))))
+         (write (list (f 'sum 5) (f 'length 3)))",
+    ),
+    (
+        "where something is displayed",
+        "(define (f n) (let ((l (numbers n))) (display l) (newline) (length l))) (write (f 5))",
+    ),
+    (
+        "where a procedure is applied to a list",
+        "(define (f . l) (+ 1 (apply + (numbers (length l))))) (write (f 1 2 3)) (write (apply f (numbers 4)))",
+    ),
+    (
+        "where records of a type that is older lead to each other",
+        "(define-record-type thing (node next) node? (next next set-next!))
+         (define (last n) (if (next n) (last (next n)) n))
+         (define (f n) (let ((a (node #f)) (b (node #f))) (set-next! (last a) b) (set-next! (last a) (node #f))
+           (if (next (next a)) n 0)))
+         (write (f 5))",
+    ),
+    (
+        "where what is given may be a constant, which nothing is stored in",
+        "(define (infer e env)
+           (cond ((symbol? e) (cdr (assq e env)))
+                 ((number? e) (vector 'unknown))
+                 (else (let* ((f (infer (car e) env)) (x (infer (cadr e) env))) (vector-set! f 0 x) f))))
+         (define all '((a 1) (2 a)))
+         (define (f n) (vector-length (infer (list-ref all n) (list (cons 'a (vector 1))))))
+         (write (list (f 0) (f 1)))",
+    ),
+    (
+        "where what is stored in a closure is of no use any more",
+        "(define (f n) (let* ((l '()) (put! (lambda (x) (set! l (cons x l)))))
+           (for-each put! (numbers n)) (length l)))
+         (write (f 5))",
+    ),
 ];
 
 /// Procedures `f` in which nothing may be dropped, because of what stands first.
@@ -120,6 +163,50 @@ const KEPT: &[(&str, &str)] = &[
         "what lies deeper in what was read",
         "(define (f p) (cddr (read p)))
          (define p (open-input-string \"(1 2 3 4)\")) (define a (f p)) (numbers 9) (write a)",
+    ),
+    (
+        "a procedure that was given",
+        "(define seen '())
+         (define (each! do l) (if (pair? l) (begin (do l) (each! do (cdr l)))))
+         (define (f do n) (let ((l (numbers n))) (each! do l) (length l)))
+         (write (f (lambda (l) (set! seen l)) 5)) (write (f (lambda (l) 0) 5)) (write seen)",
+    ),
+    (
+        "a primitive that is a value",
+        "(define all (list vector-set! (lambda (v i x) 0)))
+         (define (f v n) (let ((l (numbers n))) ((car all) v 0 l) (length l)))
+         (define v (vector 0)) (write (f v 5)) (write v)",
+    ),
+    (
+        "what is applied to a list",
+        "(define all (list set-cdr! (lambda (a b) 0)))
+         (define (f p n) (let ((l (numbers n))) (apply (car all) (list p l)) (length l)))
+         (define p (list 1)) (write (f p 5)) (write p)",
+    ),
+    (
+        "a list of further arguments",
+        "(define seen '())
+         (define all (list (lambda (a . more) (set! seen more)) (lambda (a b) 0)))
+         (define (f n) (let ((l (numbers n))) ((car all) 1 l) (length l)))
+         (write (f 5)) (write seen)",
+    ),
+    (
+        "call/cc that is a value",
+        "(define k #f) (define count 0) (define all (list call/cc))
+         (define (f n) (let ((l (numbers n))) (apply (car all) (list (lambda (here) (set! k here)))) (sum l)))
+         (write (f 5)) (set! count (+ count 1)) (numbers 50) (if (< count 3) (k 0))",
+    ),
+    (
+        "an object that an error leads to",
+        "(define keep! (lambda (c) (set! seen (error-object-irritants c)) 0)) (define seen '())
+         (define (f n) (let ((l (numbers n))) (raise-continuable l) (length l)))
+         (write (with-exception-handler (lambda (c) (keep! (guard (e (#t e)) (error \"none\" c)))) (lambda () (f 5))))
+         (write seen)",
+    ),
+    (
+        "a record whose type is as new",
+        "(define (f n) (define-record-type thing (node next) node? (next next)) (node n))
+         (define a (f 5)) (numbers 9) (write (procedure? car)) (define b (f 6)) (write (eq? a b))",
     ),
     ("a promise", "(define p (delay (numbers 3))) (define (f q) (length (force q))) (write (f p)) (write (force p))"),
     (
@@ -179,7 +266,9 @@ fn a_number_that_is_an_object_is_kept() {
          (define (f n) (+ 1 (power (numbers n))))
          (define (g! n) (set! total (+ total (power (numbers n)))) (vector-set! v 0 (power (numbers n))) n)
          (define (h! n) (let ((n (+ (g! n) (length (numbers n))))) (numbers 50) n))
-         (write (list (f 1) (f 3) (h! 4) (h! 5) total v))"
+         (define all (list vector-set! (lambda (v i x) 0)))
+         (define (k! n) (let ((n (+ 1 (begin ((car all) v 1 (power (numbers n))) (length (numbers n)))))) (numbers 50) n))
+         (write (list (f 1) (f 3) (h! 4) (h! 5) (k! 6) total v))"
     );
     let placed = placed(&text);
     assert!(placed.contains("unless object") && placed.contains("keep "), "{placed}");

@@ -16,20 +16,23 @@
 //! - nothing that is older leads to it. `summary` finds by a fixpoint through the whole program what each
 //!   procedure stores where, in terms of its arguments (`origins`). Where a number is stored, the program
 //!   looks as well: `keep` ends all scopes, without a release, if it is an object;
-//! - no unknown procedure is called in it, so no continuation is captured there, and no port is opened.
+//! - no continuation is captured or entered in it, and no port is opened. A call that does not name its procedure does what
+//!   any of those does that it may reach (`callees`).
 //!
 //! What a path does that ends with an error is forgotten, because an error never comes back: whoever handles it
 //! leaves the scope, and the release is not reached. What is left over is moved at safe points; that ends all
 //! scopes, too, and their releases do nothing.
 
 mod apply;
+mod callees;
+mod calls;
 mod effects;
 mod origins;
 mod place;
 mod summary;
 mod walk;
 
-use crate::core::{Program, Var};
+use crate::core::{Global, Program, Var};
 use crate::straight::{Atom, Block, End, Flow, Rhs, Stmt, each_block, each_rhs};
 use allod_scheme_datum::Place;
 use std::collections::{HashMap, HashSet};
@@ -45,8 +48,8 @@ pub enum Cause {
     Carried,
     /// It is stored where it can be found later.
     Stored,
-    /// An unknown procedure is called before it could be dropped.
-    Unknown,
+    /// A continuation is captured or entered, or may be, before it could be dropped.
+    Continuation,
     /// It is a port, or a port is opened before it could be dropped.
     Outside,
 }
@@ -85,7 +88,7 @@ pub struct Regions {
 
 /// Places scopes.
 pub fn run(program: &mut Program, flow: &mut Flow) -> Regions {
-    let (edits, regions) = place::run(&summary::run(flow));
+    let (edits, regions) = place::run(&summary::run(program, flow));
     apply::run(program, flow, edits);
     regions
 }
@@ -107,6 +110,19 @@ fn labels(flow: &Flow) -> HashMap<Var, Vec<Var>> {
         });
     }
     found
+}
+
+/// Globals whose values are all constants.
+fn constants(flow: &Flow) -> HashSet<Global> {
+    let mut is = HashMap::new();
+    for root in roots(flow) {
+        each_rhs(root, &mut |rhs| {
+            if let Rhs::SetGlobal(global, atom, _) = rhs {
+                *is.entry(*global).or_insert(true) &= matches!(atom, Atom::Const(_));
+            }
+        });
+    }
+    is.into_iter().filter(|(_, constant)| *constant).map(|(global, _)| global).collect()
 }
 
 /// The locals that are named in what computes a value.

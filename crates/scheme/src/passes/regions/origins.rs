@@ -1,7 +1,7 @@
 //! Where values may come from, as bits; and what objects of each origin may lead to.
 //!
 //! ```text
-//! origin = FRESH | NUMBER | OLD | argument i | inside argument i
+//! origin = FRESH | NUMBER | OLD | CONSTANT | argument i | inside argument i
 //! ```
 //! An origin stands for a set of objects. [`Heap`] says for each origin from which origins the objects come that
 //! its objects point to. Storing `y` into `x` adds the origins of `y` to what those of `x` lead to:
@@ -14,16 +14,19 @@ pub(super) type Origins = u64;
 pub(super) const FRESH: Origins = 1;
 /// A number made since: an object only if it is too large, broken or inexact, and it leads nowhere.
 pub(super) const NUMBER: Origins = 2;
-/// Made before, and reached by another way than an argument: globals, constants, the dynamic state.
+/// Made before, and reached by another way than an argument: globals, the dynamic state.
 pub(super) const OLD: Origins = 4;
+/// Constants: they lead to constants only, and whoever tries to change one gets an error.
+pub(super) const CONSTANT: Origins = 8;
 
 /// Arguments that are told apart; the last one stands for all that follow.
 const MOST: usize = 30;
-const BITS: usize = 3 + 2 * MOST;
+const FIRST: usize = 4;
+const BITS: usize = FIRST + 2 * MOST;
 
 /// What was given as an argument.
 pub(super) fn argument(i: usize) -> Origins {
-    1 << (3 + 2 * i.min(MOST - 1))
+    1 << (FIRST + 2 * i.min(MOST - 1))
 }
 
 /// What an argument leads to.
@@ -49,11 +52,13 @@ impl Heap {
     pub(super) const NEW: Heap = {
         let mut leads = [0; BITS];
         leads[OLD.trailing_zeros() as usize] = OLD;
+        leads[CONSTANT.trailing_zeros() as usize] = CONSTANT;
         let mut i = 0;
         while i < MOST {
-            let inside = 1 << (4 + 2 * i);
-            leads[3 + 2 * i] = inside;
-            leads[4 + 2 * i] = inside;
+            let argument = FIRST + 2 * i;
+            let inside = 1 << (argument + 1);
+            leads[argument] = inside;
+            leads[argument + 1] = inside;
             i += 1;
         }
         Heap(leads)
@@ -76,9 +81,9 @@ impl Heap {
         }
     }
 
-    /// Stores a value; numbers hold none.
+    /// Stores a value; numbers hold none, and constants keep theirs.
     pub(super) fn store(&mut self, into: Origins, value: Origins) {
-        each(into & !NUMBER).for_each(|bit| self.0[bit] |= value);
+        each(into & !(NUMBER | CONSTANT)).for_each(|bit| self.0[bit] |= value);
     }
 
     /// Something fresh may be reached from what is older.
@@ -90,7 +95,7 @@ impl Heap {
     pub(super) fn call(&mut self, does: &Heap, result: Origins, arguments: &[Origins]) -> Origins {
         loop {
             let before = *self;
-            for bit in 0..BITS.min(3 + 2 * arguments.len()) {
+            for bit in 0..BITS.min(FIRST + 2 * arguments.len()) {
                 let stored = does.0[bit] & !Heap::NEW.0[bit];
                 if stored != 0 {
                     let (into, value) =
@@ -106,7 +111,7 @@ impl Heap {
 
     /// A callee's origins as the caller's.
     fn here(&self, of: Origins, arguments: &[Origins]) -> Origins {
-        let mut found = of & (FRESH | NUMBER);
+        let mut found = of & (FRESH | NUMBER | CONSTANT);
         if of & OLD != 0 {
             found |= self.closure(OLD);
         }
@@ -148,6 +153,18 @@ mod tests {
             let mut heap = Heap::NEW;
             assert_eq!(heap.call(&does, argument(1), &[container, value]), value);
             assert_eq!(heap.leaks(), leaks, "{container} {value}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_stored_in_what_constants_lead_to() {
+        let mut does = Heap::NEW;
+        does.store(does.load(argument(0)), FRESH);
+        for (container, leaks) in [(OLD, true), (CONSTANT, false), (CONSTANT | OLD, true)] {
+            let mut heap = Heap::NEW;
+            heap.call(&does, 0, &[container]);
+            assert_eq!(heap.leaks(), leaks, "{container}");
+            assert_eq!(heap.load(CONSTANT), CONSTANT);
         }
     }
 

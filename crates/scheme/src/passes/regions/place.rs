@@ -5,6 +5,7 @@
 //! comes to a place where all that was made is out of use. A procedure that leaves nothing behind is no reason for a scope.
 //! Whether it does so depends on what it calls: at first none does, and more do until nothing changes.
 
+use super::calls::Target;
 use super::origins::{FRESH, NUMBER};
 use super::summary::{body, clauses};
 use super::walk::{ClauseId, Known, Walk};
@@ -184,10 +185,23 @@ impl<'a> Pass<'a> {
         match rhs {
             Rhs::Block(block) => self.block(block),
             Rhs::Prim(prim, ..) => effects::makes(prim),
-            Rhs::Call(_, None, ..) => true,
+            Rhs::Call(operator, None, all, _) => {
+                self.known.targets(operator, all).iter().any(|target| match target {
+                    Target::Clause(clause) | Target::Applied(clause) => {
+                        self.takes_a_list(*clause) || self.dirty.contains(clause)
+                    }
+                    Target::Prim(prim) | Target::AppliedPrim(prim) => effects::makes(prim),
+                    Target::Unknown => true,
+                })
+            }
             Rhs::Call(_, Some(clause), ..) => self.dirty.contains(clause),
             Rhs::Atom(_) | Rhs::Global(_) | Rhs::SetGlobal(..) => false,
         }
+    }
+
+    /// Whether a call through a value makes a list of arguments.
+    fn takes_a_list(&self, (id, clause): ClauseId) -> bool {
+        self.known.flow.procs[id.0 as usize].clauses[clause].rest
     }
 
     /// Where objects are made.
@@ -274,9 +288,7 @@ impl<'a> Pass<'a> {
         match &block.end {
             End::Return(Rhs::Block(inner)) => self.seek(inner, 0, id, false, walk, attempt),
             // What raises an error never comes back.
-            End::Return(Rhs::Call(_, Some(clause), ..)) if self.known.never_returns(*clause) => {
-                true
-            }
+            End::Return(rhs) if self.known.never_returns(rhs) => true,
             End::Return(Rhs::Call(_, _, _, at)) => {
                 attempt.fails(Why { cause: Cause::Passed, at: *at })
             }

@@ -1,6 +1,7 @@
 //! What each clause of each procedure does, whoever calls it.
 
 use super::walk::{ClauseId, Known, Summary, Walk};
+use crate::core::Program;
 use crate::straight::{Block, Flow, ProcId};
 use std::collections::{HashMap, HashSet};
 
@@ -11,9 +12,12 @@ pub(super) fn clauses(flow: &Flow) -> impl Iterator<Item = ClauseId> {
 }
 
 /// Walks through all clauses until nothing changes. All begin by doing nothing and never ending.
-pub(super) fn run(flow: &Flow) -> Known<'_> {
-    let mut known =
-        Known { flow, labels: super::labels(flow), summaries: HashMap::new(), kept: None };
+pub(super) fn run<'a>(program: &Program, flow: &'a Flow) -> Known<'a> {
+    let labels = super::labels(flow);
+    let callees = super::callees::run(program, flow, &labels);
+    let constants = super::constants(flow);
+    let summaries = HashMap::new();
+    let mut known = Known { flow, labels, summaries, constants, callees, kept: None };
     loop {
         let mut changed = false;
         for clause in clauses(flow) {

@@ -4,10 +4,11 @@
 //! is walked until nothing changes. What a path does that never ends well, because it raises an error, is
 //! forgotten: no scope that surrounds it is ever left in the usual way.
 
+use super::callees::Callees;
 use super::effects::{self, Gives, Stores};
-use super::origins::{FRESH, Heap, NUMBER, OLD, Origins, argument};
+use super::origins::{CONSTANT, FRESH, Heap, NUMBER, OLD, Origins, argument};
 use super::{Cause, Why};
-use crate::core::{Const, Var};
+use crate::core::{Const, Global, Var};
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, Label, ProcId, Rhs, Stmt};
 use allod_scheme_datum::{Node, Number, Place};
@@ -29,15 +30,12 @@ pub(super) struct Known<'a> {
     /// Parameters of labels.
     pub(super) labels: HashMap<Var, Vec<Var>>,
     pub(super) summaries: HashMap<ClauseId, Summary>,
+    /// Globals that are never anything but constants.
+    pub(super) constants: HashSet<Global>,
+    /// What may be called where the program does not say.
+    pub(super) callees: Callees,
     /// Stores of numbers and nothing else, by their addresses, once they are known.
     pub(super) kept: Option<HashSet<*const Rhs>>,
-}
-
-impl Known<'_> {
-    /// Whether no call of a clause comes back.
-    pub(super) fn never_returns(&self, clause: ClauseId) -> bool {
-        self.summaries.get(&clause).is_none_or(|does| !does.ends.returns)
-    }
 }
 
 /// What was done.
@@ -62,11 +60,11 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    fn with(value: Origins) -> Ends {
+    pub(super) fn with(value: Origins) -> Ends {
         Ends { value, returns: true, goes: false }
     }
 
-    fn or(self, other: Ends) -> Ends {
+    pub(super) fn or(self, other: Ends) -> Ends {
         Ends {
             value: self.value | other.value,
             returns: self.returns || other.returns,
@@ -82,7 +80,7 @@ impl Ends {
 /// A walk through a clause, or a part of it.
 #[derive(Clone)]
 pub(super) struct Walk<'a> {
-    known: &'a Known<'a>,
+    pub(super) known: &'a Known<'a>,
     /// The procedure whose closure stands for what is captured; none where all that is old is the same.
     own: Option<ProcId>,
     /// Origins of the locals that were met.
@@ -124,7 +122,7 @@ impl<'a> Walk<'a> {
     pub(super) fn atom(&self, atom: &Atom) -> Origins {
         match atom {
             Atom::Local(var) => self.local(*var),
-            Atom::Const(c) if is_object(c) => OLD,
+            Atom::Const(c) if is_object(c) => CONSTANT,
             Atom::Const(_) | Atom::Proc(_) | Atom::PrimValue(_) => 0,
         }
     }
@@ -154,7 +152,7 @@ impl<'a> Walk<'a> {
         self.locals.contains_key(&var) && self.local(var) & (FRESH | NUMBER) != 0
     }
 
-    fn atoms(&self, all: &[Atom]) -> Vec<Origins> {
+    pub(super) fn atoms(&self, all: &[Atom]) -> Vec<Origins> {
         all.iter().map(|atom| self.atom(atom)).collect()
     }
 
@@ -249,12 +247,12 @@ impl<'a> Walk<'a> {
     pub(super) fn rhs(&mut self, rhs: &Rhs) -> Ends {
         match rhs {
             Rhs::Atom(atom) => Ends::with(self.atom(atom)),
-            Rhs::Prim(prim, all, at) => self.prim(rhs, prim, all, *at),
-            Rhs::Call(_, None, _, at) => {
-                self.wild(Cause::Unknown, *at);
-                Ends::with(FRESH | NUMBER | OLD)
+            Rhs::Prim(prim, all, at) => self.prim(Some(rhs), prim, &self.atoms(all), *at),
+            Rhs::Call(operator, None, all, at) => self.unknown(operator, all, *at),
+            Rhs::Call(operator, Some(clause), all, at) => {
+                self.call(operator, *clause, self.atoms(all), *at)
             }
-            Rhs::Call(operator, Some(clause), all, at) => self.call(operator, *clause, all, *at),
+            Rhs::Global(global) if self.known.constants.contains(global) => Ends::with(CONSTANT),
             Rhs::Global(_) => Ends::with(self.done.heap.load(OLD)),
             Rhs::SetGlobal(_, atom, _) => {
                 let value = self.stored(rhs, self.atom(atom));
@@ -265,7 +263,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn wild(&mut self, cause: Cause, at: Place) {
+    pub(super) fn wild(&mut self, cause: Cause, at: Place) {
         self.done.wild.get_or_insert(Why { cause, at });
     }
 
@@ -274,7 +272,7 @@ impl<'a> Walk<'a> {
         self.leaked(at);
     }
 
-    fn leaked(&mut self, at: Place) {
+    pub(super) fn leaked(&mut self, at: Place) {
         if self.done.leak.is_none() && self.done.heap.leaks() {
             self.done.leak = Some(Why { cause: Cause::Stored, at });
         }
@@ -307,31 +305,20 @@ impl<'a> Walk<'a> {
         });
     }
 
-    fn call(&mut self, operator: &Atom, clause: ClauseId, all: &[Atom], at: Place) -> Ends {
-        let mut arguments = self.atoms(all);
-        if self.known.flow.procs[clause.0.0 as usize].open {
-            arguments.insert(0, self.atom(operator));
-        }
-        let Some(does) = self.known.summaries.get(&clause) else { return Ends::default() };
-        if !does.ends.returns {
-            return Ends::default();
-        }
-        if let Some(why) = does.done.wild {
-            self.wild(why.cause, why.or(at));
-        }
-        let value = self.done.heap.call(&does.done.heap, does.ends.value, &arguments);
-        self.leaked(at);
-        Ends::with(value)
-    }
-
-    fn prim(&mut self, rhs: &Rhs, prim: &Prim, all: &[Atom], at: Place) -> Ends {
-        let is = self.atoms(all);
+    /// A primitive's work. Only where the program names the primitive a number that it stores is looked at.
+    pub(super) fn prim(
+        &mut self,
+        named: Option<&Rhs>,
+        prim: &Prim,
+        is: &[Origins],
+        at: Place,
+    ) -> Ends {
         let any = is.iter().fold(0, |any, one| any | one);
         match effects::stores(prim) {
             Stores::Nothing => {}
             Stores::Into(which) => {
                 let value = which.iter().fold(0, |value, i| value | is[*i]);
-                let value = self.stored(rhs, value);
+                let value = named.map_or(value, |rhs| self.stored(rhs, value));
                 self.store(is[0], value, at);
             }
             Stores::Part(i) => self.store(is[0], self.done.heap.load(is[i]), at),
@@ -353,6 +340,12 @@ impl<'a> Walk<'a> {
             Gives::Deep(i) => heap.closure(nth(i)),
             Gives::Holder => {
                 heap.store(FRESH, any);
+                FRESH
+            }
+            Gives::Record => {
+                // A type that is older than the record stays, and what is read from the record is never the type.
+                let fields = is.iter().skip(1).fold(nth(0) & !OLD, |any, one| any | one);
+                heap.store(FRESH, fields);
                 FRESH
             }
             Gives::Chain => {
