@@ -7,7 +7,6 @@ fn main() {
     println!("cargo:rerun-if-changed=workload");
     say_what_builds();
     write_settings();
-    say_which_peers();
     let workload = [
         "main", "common", "slots", "batches", "medium", "realloc", "threads", "burst", "latency",
         "replay",
@@ -80,23 +79,4 @@ fn say_what_builds() {
         of("CARGO_CFG_TARGET_FEATURE"),
     );
     println!("cargo:rustc-env=LAB_FLAGS={flags}");
-}
-
-/// Writes down the versions of the libraries that are measured within the laboratory's own process.
-fn say_which_peers() {
-    let peers = ["bumpalo", "bump-scope", "blink-alloc", "libmimalloc-sys"];
-    // The workspace's, or that of the package by itself.
-    let locks =
-        ["../../Cargo.lock", "Cargo.lock"].into_iter().filter(|lock| Path::new(lock).is_file());
-    let lock = locks.inspect(|lock| println!("cargo:rerun-if-changed={lock}")).next();
-    let lock = lock.and_then(|lock| std::fs::read_to_string(lock).ok()).unwrap_or_default();
-    let version = |peer: &str| {
-        let entry = lock
-            .split("[[package]]")
-            .find(|entry| entry.lines().any(|line| line == format!("name = \"{peer}\"")))?;
-        let version = entry.lines().find_map(|line| line.strip_prefix("version = "))?;
-        Some(format!("{peer} {}", version.trim_matches('"')))
-    };
-    let all: Vec<String> = peers.into_iter().filter_map(version).collect();
-    println!("cargo:rustc-env=LAB_PEERS={}", all.join(", "));
 }

@@ -12,6 +12,7 @@ mod request;
 mod required;
 mod rows;
 pub mod scheme;
+mod versions;
 
 pub use request::Request;
 pub use rows::{is_row, rows};

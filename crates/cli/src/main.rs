@@ -2,7 +2,7 @@
 //!
 //! Modules, the lowest first; each uses those before it: `failure` → `keep` → `options` → `allocators`, `progress`,
 //! `output`, `started` → `heap_profile`, `top` → `run` → `experiment` → `ab`, `bench`, `compare`, `help`, `history`, `matrix`, `pages`,
-//! `parts`, `record`, `replay`, `report`, `scheme`, `trace`.
+//! `parts`, `record`, `replay`, `report`, `scheme`, `setup`, `trace`.
 
 mod ab;
 mod allocators;
@@ -25,6 +25,7 @@ mod replay;
 mod report;
 mod run;
 mod scheme;
+mod setup;
 mod started;
 mod top;
 mod trace;
@@ -55,6 +56,7 @@ enum Command {
     #[command(subcommand)]
     Bench(bench::Suite),
     History(history::Args),
+    Setup(setup::Args),
     Completions(pages::Completions),
     Man(pages::Man),
     Help(help::Args),
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Command::Matrix(args) => matrix::run(&args),
         Command::Bench(suite) => bench::run(&suite),
         Command::History(args) => history::run(&args),
+        Command::Setup(args) => setup::run(&args),
         Command::Completions(args) => pages::completions(&args, Cli::command()),
         Command::Man(args) => pages::man(&args, Cli::command()),
         Command::Help(args) => help::run(&args, Cli::command()),

@@ -1,10 +1,23 @@
-//! The files that the laboratory needs: beside the command, or where the build put them.
+//! The files that the laboratory needs: beside the command, where `allod setup` put them, or where the build did.
 
+use crate::home;
 use std::path::{Path, PathBuf};
 
 /// The folder of the running command, with links followed.
 fn command_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.canonicalize().ok()?.parent()?.to_owned())
+}
+
+/// Where `allod setup` puts the files of this version; `None` for a user without a home.
+#[must_use]
+pub fn own_folder() -> Option<PathBuf> {
+    Some(home::data()?.join(env!("CARGO_PKG_VERSION")))
+}
+
+/// Where `allod setup --all-users` puts them: `../lib/allod`, from the folder of the command.
+#[must_use]
+pub fn shared_folder() -> Option<PathBuf> {
+    Some(command_folder()?.parent()?.join("lib/allod"))
 }
 
 /// Finds a file in folders given relative to the command's.
@@ -14,15 +27,33 @@ fn beside(folders: &[&str], name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file()).and_then(|file| file.canonicalize().ok())
 }
 
-/// Finds an installed part of the laboratory: beside the command, or in `../lib/allod`.
+/// Finds a file in the user's own folder.
+fn own(name: &str) -> Option<PathBuf> {
+    Some(own_folder()?.join(name)).filter(|file| file.is_file())
+}
+
+/// A library that cargo builds.
+fn library(folders: &[&str], name: &str) -> Result<PathBuf, String> {
+    beside(folders, name).or_else(|| own(name)).ok_or_else(|| {
+        format!(
+            "{name} is not there: run `allod setup`, or in Allod's sources `cargo build --release`"
+        )
+    })
+}
+
+/// Finds an installed part of the laboratory: beside the command, in `../lib/allod`, or in [`own_folder`].
 pub fn installed_part(name: &str) -> Option<PathBuf> {
-    beside(&["", "../lib/allod"], name)
+    beside(&["", "../lib/allod"], name).or_else(|| own(name))
 }
 
 fn part(name: &str) -> Result<PathBuf, String> {
     installed_part(name)
         .or_else(|| Some(Path::new(env!("OUT_DIR")).join(name)).filter(|f| f.is_file()))
-        .ok_or_else(|| format!("{name} is missing; build it with `cargo build --release`"))
+        .ok_or_else(|| missing_part(name))
+}
+
+fn missing_part(name: &str) -> String {
+    format!("{name} is not there: run `allod setup`")
 }
 
 /// `liballod.so`, the library that `allod run` preloads.
@@ -31,9 +62,7 @@ fn part(name: &str) -> Result<PathBuf, String> {
 /// Says how to build it when it is not there.
 pub fn liballod() -> Result<PathBuf, String> {
     // A build's test programs are in `deps`, one folder below the library.
-    beside(&["", "deps", "..", "../lib", "../lib/allod"], "liballod.so").ok_or_else(|| {
-        "liballod.so is not beside this command; build both with `cargo build --release`".into()
-    })
+    library(&["", "deps", "..", "../lib", "../lib/allod"], "liballod.so")
 }
 
 /// `liballod-hardened.so`, the library that `allod run --hardened` preloads.
@@ -41,10 +70,14 @@ pub fn liballod() -> Result<PathBuf, String> {
 /// # Errors
 /// Says how to build it when it is not there.
 pub fn hardened() -> Result<PathBuf, String> {
-    beside(&["../lib"], "liballod-hardened.so")
+    let name = "liballod-hardened.so";
+    beside(&["../lib", "../lib/allod"], name)
         .or_else(|| beside(&["../hardened", "../../hardened"], "liballod.so"))
+        .or_else(|| own(name))
         .ok_or_else(|| {
-            "liballod-hardened.so is not beside this command; build it with `cargo hardened`".into()
+            format!(
+                "{name} is not there: run `allod setup`, or in Allod's sources `cargo hardened`"
+            )
         })
 }
 
@@ -53,10 +86,7 @@ pub fn hardened() -> Result<PathBuf, String> {
 /// # Errors
 /// Says how to build it when it is not there.
 pub fn recorder() -> Result<PathBuf, String> {
-    beside(&["", "deps", "..", "../lib/allod"], "liballod_record.so").ok_or_else(|| {
-        "liballod_record.so is not beside this command; build both with `cargo build --release`"
-            .into()
-    })
+    library(&["", "deps", "..", "../lib/allod"], "liballod_record.so")
 }
 
 /// `liballod_scheme.a`, which `allod scheme` links programs with.
@@ -64,16 +94,13 @@ pub fn recorder() -> Result<PathBuf, String> {
 /// # Errors
 /// Says how to build it when it is not there.
 pub fn scheme_library() -> Result<PathBuf, String> {
-    beside(&["", "deps", "..", "../lib/allod"], "liballod_scheme.a").ok_or_else(|| {
-        "liballod_scheme.a is not beside this command; build both with `cargo build --release`"
-            .into()
-    })
+    library(&["", "deps", "..", "../lib/allod"], "liballod_scheme.a")
 }
 
 /// The program with the workloads of `allod bench heap`.
 ///
 /// # Errors
-/// When it is neither beside the command nor where the build put it.
+/// When it is neither installed nor where the build put it.
 pub fn workload() -> Result<PathBuf, String> {
     part("allod-workload")
 }
@@ -84,19 +111,19 @@ pub const TRACES: [&str; 3] = ["compiler", "git", "python"];
 /// The file of a trace that comes with the laboratory.
 ///
 /// # Errors
-/// When it is neither where an installation has it nor in the sources.
+/// When it is neither installed nor in the sources.
 pub fn trace(name: &str) -> Result<PathBuf, String> {
     let file = format!("{name}.trace");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces").join(&file);
     installed_part(&file)
         .or_else(|| Some(source).filter(|source| source.is_file()))
-        .ok_or_else(|| format!("the trace {file} is missing; it comes with the sources"))
+        .ok_or_else(|| missing_part(&file))
 }
 
 /// The small program that starts others and reports what they used.
 ///
 /// # Errors
-/// When it is neither beside the command nor where the build put it.
+/// When it is neither installed nor where the build put it.
 pub fn launcher() -> Result<PathBuf, String> {
     part("allod-launch")
 }
@@ -104,7 +131,7 @@ pub fn launcher() -> Result<PathBuf, String> {
 /// The null subject.
 ///
 /// # Errors
-/// When it is neither beside the command nor where the build put it.
+/// When it is neither installed nor where the build put it.
 pub fn null_subject() -> Result<PathBuf, String> {
     part("libnull.so")
 }

@@ -43,6 +43,7 @@
 //! - [`driver`] measures: it interleaves the arms, repeats, and stops when the ratios are known well enough;
 //! - [`stats`] judges: intervals, ratios, verdicts; [`views`] makes results from observations;
 //! - [`subject`] finds allocators, [`program`] finds programs, [`process`] runs a program on an allocator;
+//! - [`files`] finds the libraries and programs that a measurement takes, [`setup`] builds and installs them;
 //! - a [`Contest`] says which allocators take part, on which [terms](driver::Terms);
 //! - [`compare`] measures any program on every allocator, [`heap`] is a suite of workloads, [`inprocess`]
 //!   makes a suite of any functions;
@@ -63,6 +64,7 @@ pub mod files;
 pub mod gate;
 pub mod heap;
 pub mod history;
+mod home;
 pub mod inprocess;
 pub mod machine;
 pub mod model;
@@ -73,6 +75,7 @@ pub mod program;
 pub mod replay;
 pub mod report;
 pub mod rng;
+pub mod setup;
 mod shard;
 mod shown;
 pub mod stats;
@@ -82,7 +85,6 @@ pub mod suite_table;
 pub mod table;
 pub mod trace_tables;
 mod tree;
-mod versions;
 pub mod views;
 
 pub use contest::Contest;

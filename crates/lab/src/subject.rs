@@ -256,7 +256,8 @@ fn newest(folder: &Path, file: &str) -> Option<PathBuf> {
     matches.pop()?.canonicalize().ok()
 }
 
-pub(crate) fn libc_version() -> String {
+/// The C library's name and version, which is that of the system's malloc.
+pub fn libc_version() -> String {
     // SAFETY: glibc returns a constant string that ends in a zero byte.
     let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
     format!("glibc {}", version.to_string_lossy())

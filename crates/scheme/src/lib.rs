@@ -45,17 +45,17 @@ use syntax::{Form, Idents};
 /// What the run-time library gives to compiled programs: the header that the C of every program includes,
 /// and what it includes itself.
 pub const HEADERS: [(&str, &str); 11] = [
-    ("scheme.h", include_str!("../runtime/include/scheme.h")),
-    ("numbers.h", include_str!("../runtime/include/numbers.h")),
-    ("data.h", include_str!("../runtime/include/data.h")),
-    ("library.h", include_str!("../runtime/include/library.h")),
-    ("constructors.h", include_str!("../runtime/include/constructors.h")),
-    ("checked.h", include_str!("../runtime/include/checked.h")),
-    ("foreign.h", include_str!("../runtime/include/foreign.h")),
-    ("proven.h", include_str!("../runtime/include/proven.h")),
-    ("scopes.h", include_str!("../runtime/include/scopes.h")),
-    ("support.h", include_str!("../runtime/include/support.h")),
-    ("allod/region.h", include_str!("../../capi/include/allod/region.h")),
+    ("scheme.h", include_str!("../include/scheme.h")),
+    ("numbers.h", include_str!("../include/numbers.h")),
+    ("data.h", include_str!("../include/data.h")),
+    ("library.h", include_str!("../include/library.h")),
+    ("constructors.h", include_str!("../include/constructors.h")),
+    ("checked.h", include_str!("../include/checked.h")),
+    ("foreign.h", include_str!("../include/foreign.h")),
+    ("proven.h", include_str!("../include/proven.h")),
+    ("scopes.h", include_str!("../include/scopes.h")),
+    ("support.h", include_str!("../include/support.h")),
+    ("allod/region.h", include_str!("../include/allod/region.h")),
 ];
 
 const PRELUDE: &str = include_str!("prelude.scm");

@@ -8,6 +8,7 @@ use super::work::{
 };
 use super::{BARE, FULL, SUITE, latency, threads};
 use crate::arenas::{ARENAS, Arena, Memory, Scope, for_each_arena};
+use crate::versions;
 use allod_lab::inprocess::Bench;
 use std::hint::black_box;
 
@@ -26,7 +27,7 @@ macro_rules! odd {
 }
 
 pub(super) fn suite() -> Bench<'static> {
-    let mut bench = Bench::new(SUITE);
+    let mut bench = Bench::new(SUITE).origins(versions::of);
     let count = COUNT as u64;
     singles::<8>(&mut bench, "single-64");
     singles::<32>(&mut bench, "single-256");

@@ -35,7 +35,7 @@ mod workloads;
 pub use tables::tables;
 pub use workloads::WORKLOADS;
 
-use crate::Request;
+use crate::{Request, versions};
 use allod_lab::inprocess::Bench;
 use allod_lab::model::{Report, Requirement, metric};
 
@@ -64,7 +64,7 @@ pub fn required(request: &Request, report: &Report) -> Vec<Requirement> {
 
 /// The whole suite; `quick` leaves out what needs seconds a call.
 pub(crate) fn bench(quick: bool) -> Bench<'static> {
-    let mut bench = Bench::new(SUITE);
+    let mut bench = Bench::new(SUITE).origins(versions::of);
     objects::add(&mut bench, quick);
     moves::add(&mut bench, quick);
     life::add(&mut bench);

@@ -20,10 +20,7 @@ pub struct System {
 
 macro_rules! wrapper {
     ($name:literal) => {
-        (
-            "peer.scm",
-            include_str!(concat!("../../../../crates/scheme/benches/peers/", $name, ".scm")),
-        )
+        ("peer.scm", include_str!(concat!("peers/", $name, ".scm")))
     };
 }
 

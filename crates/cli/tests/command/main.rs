@@ -10,6 +10,7 @@ mod report;
 mod results;
 mod rows;
 mod run;
+mod setup;
 mod store;
 mod usage;
 

@@ -42,7 +42,6 @@ use crate::driver::{Plan, Rule, Seen, Terms};
 use crate::heap::{QUANTILE_UNIT, QUANTILES};
 use crate::model::{Arm, Metric, Report, Workload, metric};
 use crate::names;
-use crate::versions;
 use crate::views::{Ratios, View};
 use asked::Asked;
 use case::Case;
@@ -61,6 +60,8 @@ pub struct Bench<'a> {
     sample: Duration,
     baseline: Option<String>,
     arguments: Vec<OsString>,
+    /// What each subject is.
+    origins: fn(&str) -> String,
     /// What this process measures, if it is a child.
     asked: Option<Asked>,
 }
@@ -86,6 +87,7 @@ impl<'a> Bench<'a> {
             sample: Duration::from_millis(5),
             baseline: None,
             arguments: std::env::args_os().skip(1).collect(),
+            origins: |_| String::new(),
             asked: asked::asked(),
         }
     }
@@ -157,6 +159,20 @@ impl<'a> Bench<'a> {
     /// The subject that the others are compared with.
     pub fn baseline(mut self, subject: &str) -> Self {
         self.baseline = Some(subject.into());
+        self
+    }
+
+    /// What each subject is, with its version, for the provenance of what is measured.
+    ///
+    /// ```
+    /// let bench = allod_lab::inprocess::Bench::new("maps").origins(|subject| match subject {
+    ///     "hashbrown" => "hashbrown 0.17".into(),
+    ///     _ => String::new(),
+    /// });
+    /// assert!(bench.subjects().is_empty());
+    /// ```
+    pub fn origins(mut self, of: fn(&str) -> String) -> Self {
+        self.origins = of;
         self
     }
 
@@ -258,7 +274,7 @@ impl<'a> Bench<'a> {
         }
         let workloads: Vec<Workload> =
             names.iter().map(|name| self.workload(name)).collect::<Result<_, _>>()?;
-        let arm = |name: String| Arm { origin: versions::of(&name), ..Arm::new(name) };
+        let arm = |name: String| Arm { origin: (self.origins)(&name), ..Arm::new(name) };
         let arms: Vec<Arm> = self.subjects().into_iter().map(arm).collect();
         let first = arms.first().map_or("", |arm| arm.name.as_str());
         let baseline = self.baseline.as_deref().unwrap_or(first);

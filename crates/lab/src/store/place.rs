@@ -1,6 +1,6 @@
 //! Where the store is.
 
-use std::env::var_os;
+use crate::home;
 use std::path::PathBuf;
 
 /// Where runs are kept.
@@ -35,38 +35,12 @@ impl Place {
         match self {
             Self::File(file) => Ok(Some(file.clone())),
             Self::Own => {
-                own(var_os("XDG_DATA_HOME").map(Into::into), var_os("HOME").map(Into::into))
-                    .map(Some)
+                let folder = home::data().ok_or(
+                    "neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE",
+                )?;
+                Ok(Some(folder.join("runs.sqlite")))
             }
             Self::None => Ok(None),
         }
-    }
-}
-
-fn own(data: Option<PathBuf>, home: Option<PathBuf>) -> Result<PathBuf, String> {
-    // The XDG base directory specification says that relative paths are to be ignored.
-    let data = data.filter(|folder| folder.is_absolute());
-    let home = home.filter(|folder| folder.is_absolute());
-    let folder = data
-        .or_else(|| Some(home?.join(".local/share")))
-        .ok_or("neither XDG_DATA_HOME nor HOME is set; name a file with --store FILE")?;
-    Ok(folder.join("allod/runs.sqlite"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_users_own_file_is_where_xdg_says() {
-        let own = |data: &str, home: &str| {
-            let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
-            own(path(data), path(home)).map(|file| file.display().to_string())
-        };
-        assert_eq!(own("/data", "/home/a"), Ok("/data/allod/runs.sqlite".into()));
-        assert_eq!(own("", "/home/a"), Ok("/home/a/.local/share/allod/runs.sqlite".into()));
-        assert_eq!(own("data", "/home/a"), Ok("/home/a/.local/share/allod/runs.sqlite".into()));
-        assert!(own("", "").unwrap_err().contains("--store FILE"));
-        assert!(own("", "a").is_err());
     }
 }

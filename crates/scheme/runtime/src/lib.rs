@@ -15,9 +15,9 @@
 //! | [`ports`], [`files`], [`input`], [`output`], [`reading`], [`printing`] | ports |
 //! | [`system`] | files by name, arguments, environment, time |
 //! | [`start`] | the beginning of a program and its end |
-//! | `region`, `errno` | the functions of `allod/region.h`, the same as in `liballod.a` |
+//! | [`region`], [`errno`] | the functions of `allod/region.h`; links to the files of `liballod.a` |
 //!
-//! A file uses only those before it: `ending`, `stats` → `word` → `shared` → `scopes` → `state` → `trace`, `value` → `failure` → `chars`,
+//! A file uses only those before it: `ending`, `errno`, `stats` → `region`, `word` → `shared` → `scopes` → `state` → `trace`, `value` → `failure` → `chars`,
 //! `foreign`, `numbers`, `vectors` → `bytes`, `equality`, `inexact`, `printing` → `lists`, `records`, `strings` →
 //! `arithmetic`, `errors`, `ports`, `system` → `files`, `input`, `output`, `reading`, `start`.
 //!
@@ -32,7 +32,6 @@ mod chars;
 mod ending;
 mod equality;
 #[allow(dead_code)] // The C face of malloc uses the rest.
-#[path = "../../../capi/src/errno.rs"]
 mod errno;
 mod errors;
 mod failure;
@@ -47,7 +46,6 @@ mod ports;
 mod printing;
 mod reading;
 mod records;
-#[path = "../../../capi/src/region.rs"]
 mod region;
 mod scopes;
 mod shared;

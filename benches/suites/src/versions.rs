@@ -1,9 +1,8 @@
-//! The versions of subjects that are functions of the laboratory.
+//! The versions of the suites' subjects.
 
-use crate::subject::libc_version;
+use allod_lab::subject::libc_version;
 
-/// The description of a subject of an in-process suite, with its version; `None` for one without a
-/// version, such as a loop, or an unknown one.
+/// The description of a subject with its version; empty for one without a version, such as a loop.
 pub(crate) fn of(subject: &str) -> String {
     match subject {
         "allod" | "full" | "typed" | "mk" | "allod-heap" => {
@@ -17,7 +16,7 @@ pub(crate) fn of(subject: &str) -> String {
 
 /// A crate and its version, as the lock file had it when this was built.
 fn of_crate(name: &str) -> String {
-    let mut all = env!("LAB_PEERS").split(", ");
+    let mut all = env!("SUITE_PEERS").split(", ");
     let found = all.find(|peer| peer.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
     found.unwrap_or_default().into()
 }

@@ -1,0 +1,1 @@
+../../../capi/src/errno.rs
