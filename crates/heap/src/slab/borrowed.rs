@@ -40,11 +40,15 @@ impl Borrowed {
         !self.unit.is_none() && self.thread == 0
     }
 
-    /// True when a block of a slab is among those that are borrowed.
+    /// True when blocks of this slab are borrowed.
     #[inline]
-    pub fn holds(&self, span: *const Span, index: usize) -> bool {
-        !self.unit.is_none()
-            && core::ptr::eq(MAP.span(self.unit), span)
-            && self.bits[index / 64] >> (index % 64) & 1 == 1
+    pub fn is_of(&self, span: *const Span) -> bool {
+        !self.unit.is_none() && core::ptr::eq(MAP.span(self.unit), span)
+    }
+
+    /// True when the block with this number, of the slab in question, is among those that are borrowed.
+    #[inline]
+    pub fn holds(&self, index: usize) -> bool {
+        self.bits[index / 64] >> (index % 64) & 1 == 1
     }
 }

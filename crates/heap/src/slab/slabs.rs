@@ -1,6 +1,6 @@
 //! A heap's slabs by class: which one is current, which have free blocks, and when they are made and given up.
 
-use crate::base::class::{CLASSES, Class};
+use crate::base::class::{CLASSES, Class, MOST_UNITS};
 use crate::base::layout::{UNIT, Unit};
 use crate::base::list::List;
 use crate::base::settings;
@@ -17,6 +17,7 @@ use crate::slab::near::{self, Near};
 use crate::slab::pick;
 use crate::source::SOURCE;
 use crate::source::huge::{self, Need};
+use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A heap's slabs of one class.
@@ -235,9 +236,7 @@ impl Slabs {
             };
             bitmap::fill(span, blocks);
             guard::doubt(span);
-            for back in 0..units {
-                *MAP.back(unit + back) = back as u8;
-            }
+            ptr::copy_nonoverlapping(BACKS.as_ptr(), MAP.back(unit), units);
             (*Span::slab(span)).guarded = guard::raise(unit, units, class);
             MAP.enter(unit, units, (owner.bin)(owner.heap, class));
             MAP.publish();
@@ -255,20 +254,28 @@ impl Slabs {
     /// The heap is `owner`'s and locked; every pointer lies in a unit with a front cache's bin.
     pub unsafe fn give(&mut self, owner: Owner, blocks: &[*mut u8]) -> Option<Fault> {
         let mut fault = None;
-        for &p in blocks {
-            let span = Span::of_block(p);
+        let mut left = blocks;
+        while let [first, ..] = *left {
+            let span = Span::of_block(first);
             // SAFETY: the caller's contract; a slab of this heap is stable under the lock.
             unsafe {
                 if (*span).owner.load(Relaxed) != owner.heap {
-                    fault = fault.or(Some(Fault { pointer: p, what: Misuse::DoubleFree }));
-                } else if let Err(found) = bitmap::put(span, p, &self.borrowed) {
-                    fault = fault.or(Some(found));
-                } else {
-                    let slab = Span::slab(span);
-                    self.classes[(*slab).class as usize].sum.free += 1;
-                    if (*slab).free == 1 || (*slab).free == (*slab).blocks {
-                        self.file(span);
-                    }
+                    fault = fault.or(Some(Fault { pointer: first, what: Misuse::DoubleFree }));
+                    left = &left[1..];
+                    continue;
+                }
+                let slab = Span::slab(span);
+                let count = bitmap::put(span, left, &self.borrowed);
+                if count == 0 {
+                    fault = fault.or(Some(bitmap::fault(span, first)));
+                    left = &left[1..];
+                    continue;
+                }
+                left = &left[count..];
+                self.classes[(*slab).class as usize].sum.free += count;
+                let free = (*slab).free;
+                if free as usize == count || free == (*slab).blocks {
+                    self.file(span);
                 }
             }
         }
@@ -462,6 +469,17 @@ impl Slabs {
         Larges(larges)
     }
 }
+
+/// The backs of a slab's units.
+static BACKS: [u8; MOST_UNITS] = {
+    let mut backs = [0; MOST_UNITS];
+    let mut unit = 0;
+    while unit < MOST_UNITS {
+        backs[unit] = unit as u8;
+        unit += 1;
+    }
+    backs
+};
 
 /// Rounds up to a power of two or half-way between two: with few lengths, one class can use what another leaves
 /// near. (Powers of two alone cost `blocks-8k-600k` a sixth of its speed.)

@@ -87,7 +87,8 @@ impl Slabs {
         assert_eq!(MAP.unit_of_span(span), self.unit, "another heap's block");
         // SAFETY: the heap is locked.
         unsafe {
-            let fault = bitmap::put(span, p, &self.borrowed).err();
+            let count = bitmap::put(span, &[p], &self.borrowed);
+            let fault = (count == 0).then(|| bitmap::fault(span, p));
             self.free += 1;
             if (*self.slab()).free == 1 || (*self.slab()).free == (*self.slab()).blocks {
                 self.file(span);
