@@ -50,7 +50,9 @@ impl Known<'_> {
                     }
                 }
                 Callee::Prim(prim) if prim.is_value() => found.push(Target::Unknown),
-                Callee::Prim(prim) if (prim.least..=prim.most).contains(&all.len()) => {
+                Callee::Prim(prim)
+                    if prim.takes_any() || (prim.least..=prim.most).contains(&all.len()) =>
+                {
                     found.push(Target::Prim(prim));
                 }
                 Callee::Prim(_) => {}
