@@ -7,9 +7,8 @@
 
 use super::calls::Target;
 use super::origins::{FRESH, NUMBER};
-use super::summary::{body, clauses};
-use super::walk::{ClauseId, Known, Walk};
-use super::{Cause, Fate, Regions, Why, effects};
+use super::walk::{Known, Walk};
+use super::{Cause, ClauseId, Fate, Regions, Why, body, clauses, effects};
 use crate::core::Var;
 use crate::straight::{Block, End, Rhs, Stmt};
 use allod_scheme_datum::Place;

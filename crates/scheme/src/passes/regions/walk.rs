@@ -7,15 +7,12 @@
 use super::callees::Callees;
 use super::effects::{self, Gives, Stores};
 use super::origins::{CONSTANT, FRESH, Heap, NUMBER, OLD, Origins, argument};
-use super::{Cause, Why};
+use super::{Cause, ClauseId, Why};
 use crate::core::{Const, Global, Var};
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, Label, ProcId, Rhs, Stmt};
 use allod_scheme_datum::{Node, Number, Place};
 use std::collections::{HashMap, HashSet};
-
-/// A procedure's clause.
-pub(super) type ClauseId = (ProcId, usize);
 
 /// What a clause does.
 #[derive(Clone, PartialEq)]
