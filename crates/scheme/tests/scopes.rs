@@ -217,6 +217,20 @@ const KEPT: &[(&str, &str)] = &[
 ];
 
 #[test]
+fn a_primitive_that_is_a_value_takes_as_many_arguments_as_it_is_given() {
+    let many = "l ".repeat(300);
+    let text = format!(
+        "{NUMBERS}(define all (list vector (lambda (x) 0)))
+         (define (f n) (let ((l (numbers n))) ((car all) {many})))
+         (define a (f 5)) (numbers 50) (write (vector-ref a 299))"
+    );
+    assert!(!procedure(&placed(&text), "f").contains("mark "));
+    let all = format!("(define (g n) (vector-length (f n))) (write (g 3)) {text}");
+    assert!(procedure(&placed(&all), "g").contains("mark "));
+    assert_eq!(prints("many", &text, &quick("gcc")), "(5 4 3 2 1)");
+}
+
+#[test]
 fn what_nothing_needs_any_more_is_dropped() {
     for (what, text) in DROPPED {
         let placed = placed(&format!("{NUMBERS}{text}"));

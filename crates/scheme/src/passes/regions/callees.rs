@@ -4,8 +4,8 @@
 //! is one set, [`Callee::Stored`]. All sets begin empty and grow until nothing changes. The program is known as a whole, so
 //! that a call whose set is empty has nothing to call, and ends with an error.
 
+use super::ClauseId;
 use super::effects::{self, Gives};
-use super::walk::ClauseId;
 use crate::core::{Global, Program, Var};
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, ProcId, Rhs, Stmt};
@@ -79,8 +79,8 @@ pub(super) fn run(program: &Program, flow: &Flow, labels: &HashMap<Var, Vec<Var>
         for id in program.hooks.iter().filter_map(|(_, global)| flow.known.get(global)) {
             pass.applied(Callee::Proc(*id), &Set::from([Callee::Stored]));
         }
-        for clause in super::summary::clauses(flow) {
-            let ends = pass.block(super::summary::body(flow, clause));
+        for clause in super::clauses(flow) {
+            let ends = pass.block(super::body(flow, clause));
             pass.grown |= add(pass.found.results.entry(clause).or_default(), &ends);
         }
         flow.tops.iter().for_each(|top| {

@@ -3,8 +3,8 @@
 use super::callees::{Callee, clause_for};
 use super::effects::Gives;
 use super::origins::{FRESH, NUMBER, OLD, Origins};
-use super::walk::{ClauseId, Ends, Known, Walk};
-use super::{Cause, effects};
+use super::walk::{Ends, Known, Walk};
+use super::{Cause, ClauseId, effects};
 use crate::prims::Prim;
 use crate::straight::{Atom, Rhs};
 use allod_scheme_datum::Place;
@@ -50,7 +50,9 @@ impl Known<'_> {
                     }
                 }
                 Callee::Prim(prim) if prim.is_value() => found.push(Target::Unknown),
-                Callee::Prim(prim) if (prim.least..=prim.most).contains(&all.len()) => {
+                Callee::Prim(prim)
+                    if prim.takes_any() || (prim.least..=prim.most).contains(&all.len()) =>
+                {
                     found.push(Target::Prim(prim));
                 }
                 Callee::Prim(_) => {}

@@ -33,7 +33,7 @@ mod summary;
 mod walk;
 
 use crate::core::{Global, Program, Var};
-use crate::straight::{Atom, Block, End, Flow, Rhs, Stmt, each_block, each_rhs};
+use crate::straight::{Atom, Block, End, Flow, ProcId, Rhs, Stmt, each_block, each_rhs};
 use allod_scheme_datum::Place;
 use std::collections::{HashMap, HashSet};
 
@@ -91,6 +91,20 @@ pub fn run(program: &mut Program, flow: &mut Flow) -> Regions {
     let (edits, regions) = place::run(&summary::run(program, flow));
     apply::run(program, flow, edits);
     regions
+}
+
+/// A procedure's clause.
+type ClauseId = (ProcId, usize);
+
+/// All clauses of a program.
+fn clauses(flow: &Flow) -> impl Iterator<Item = ClauseId> {
+    let ids = flow.procs.iter().enumerate();
+    ids.flat_map(|(i, proc)| (0..proc.clauses.len()).map(move |c| (ProcId(i as u32), c)))
+}
+
+/// What a clause does, as code.
+fn body(flow: &Flow, (id, clause): ClauseId) -> &Block {
+    &flow.procs[id.0 as usize].clauses[clause].body
 }
 
 /// All code of a program.

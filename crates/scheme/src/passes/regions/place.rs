@@ -7,11 +7,10 @@
 
 use super::calls::Target;
 use super::origins::{FRESH, NUMBER};
-use super::summary::{body, clauses};
-use super::walk::{ClauseId, Known, Walk};
-use super::{Cause, Fate, Regions, Why, effects};
+use super::walk::{Known, Walk};
+use super::{Cause, ClauseId, Fate, Regions, Why, body, clauses, effects};
 use crate::core::Var;
-use crate::straight::{Block, End, Rhs, Stmt};
+use crate::straight::{Block, End, Rhs, Stmt, each_block, each_rhs};
 use allod_scheme_datum::Place;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -69,7 +68,7 @@ fn keep(known: &Known<'_>, edits: &mut Edits) {
     let kept =
         |rhs: &Rhs| known.kept.as_ref().is_some_and(|kept| kept.contains(&std::ptr::from_ref(rhs)));
     for root in super::roots(known.flow) {
-        super::each_block(root, &mut |block| {
+        each_block(root, &mut |block| {
             let mut add = |i| edits.entry(block).or_default().push(Edit::Keep(i));
             for (i, stmt) in block.stmts.iter().enumerate() {
                 if let Stmt::Let(_, rhs, _) = stmt
@@ -214,7 +213,7 @@ impl<'a> Pass<'a> {
             }
         };
         match rhs {
-            Rhs::Block(block) => super::each_rhs(block, &mut one),
+            Rhs::Block(block) => each_rhs(block, &mut one),
             rhs => one(rhs),
         }
     }

@@ -1,15 +1,10 @@
 //! What each clause of each procedure does, whoever calls it.
 
-use super::walk::{ClauseId, Known, Summary, Walk};
+use super::walk::{Known, Summary, Walk};
+use super::{body, clauses};
 use crate::core::Program;
-use crate::straight::{Block, Flow, ProcId};
+use crate::straight::Flow;
 use std::collections::{HashMap, HashSet};
-
-/// All clauses of a program.
-pub(super) fn clauses(flow: &Flow) -> impl Iterator<Item = ClauseId> {
-    let ids = flow.procs.iter().enumerate();
-    ids.flat_map(|(i, proc)| (0..proc.clauses.len()).map(move |c| (ProcId(i as u32), c)))
-}
 
 /// Walks through all clauses until nothing changes. All begin by doing nothing and never ending.
 pub(super) fn run<'a>(program: &Program, flow: &'a Flow) -> Known<'a> {
@@ -42,9 +37,4 @@ pub(super) fn run<'a>(program: &Program, flow: &'a Flow) -> Known<'a> {
     }
     known.kept = Some(kept);
     known
-}
-
-/// What a clause does, as code.
-pub(super) fn body(flow: &Flow, (id, clause): ClauseId) -> &Block {
-    &flow.procs[id.0 as usize].clauses[clause].body
 }

@@ -7,15 +7,12 @@
 use super::callees::Callees;
 use super::effects::{self, Gives, Stores};
 use super::origins::{CONSTANT, FRESH, Heap, NUMBER, OLD, Origins, argument};
-use super::{Cause, Why};
+use super::{Cause, ClauseId, Why};
 use crate::core::{Const, Global, Var};
 use crate::prims::Prim;
-use crate::straight::{Atom, Block, End, Flow, Label, ProcId, Rhs, Stmt};
+use crate::straight::{Atom, Block, End, Flow, Label, ProcId, Rhs, Stmt, each_rhs};
 use allod_scheme_datum::{Node, Number, Place};
 use std::collections::{HashMap, HashSet};
-
-/// A procedure's clause.
-pub(super) type ClauseId = (ProcId, usize);
 
 /// What a clause does.
 #[derive(Clone, PartialEq)]
@@ -290,7 +287,7 @@ impl<'a> Walk<'a> {
 
     /// Finds the stores of numbers in what was walked through.
     pub(super) fn numbers_stored(&self, block: &Block, found: &mut HashSet<*const Rhs>) {
-        super::each_rhs(block, &mut |rhs| {
+        each_rhs(block, &mut |rhs| {
             let value = match rhs {
                 Rhs::SetGlobal(_, atom, _) => Some(atom),
                 Rhs::Prim(prim, all, _) => match effects::stores(prim) {
