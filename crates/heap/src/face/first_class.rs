@@ -132,7 +132,7 @@ mod tests {
         let blocks = [(); 1000].map(|()| heap.malloc(1000));
         for block in &blocks[..500] {
             // SAFETY: allocated above.
-            unsafe { crate::free(*block) };
+            unsafe { calls::free(*block) };
         }
         std::thread::spawn(move || borrow(heap)).join().unwrap();
         let (done, ended) = std::sync::mpsc::channel();
