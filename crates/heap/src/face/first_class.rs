@@ -96,10 +96,53 @@ unsafe fn enter_at_rest<'a>(h: *mut Core) -> Option<LockedHeap<'a>> {
     loop {
         // SAFETY: the caller's contract.
         let mut locked = unsafe { Core::enter(h)? };
-        if !locked.inside().slabs.is_lending() {
+        let slabs = &mut locked.inside().slabs;
+        // SAFETY: the heap is locked.
+        unsafe { slabs.return_abandoned() };
+        if !slabs.is_lending() {
             return Some(locked);
         }
         drop(locked);
         allod_os::thread::pause(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::slab::{Found, Pages, Ripe};
+    use std::time::Duration;
+
+    /// Borrows free blocks of a heap and never returns them.
+    fn borrow(heap: Heap) {
+        // SAFETY: the handle's heap is shared; nobody gives pages of the blocks back.
+        unsafe {
+            let mut locked = Core::enter(heap.0.as_ptr()).expect("nobody interrupts this");
+            let (mut left, mut pages) = (usize::MAX, Pages::none());
+            let mut ripe = Ripe { now: settings::now(), delay: 0, waiting: false };
+            let found = locked.inside().slabs.borrow_ripe(&mut left, &mut ripe, &mut pages);
+            assert!(matches!(found, Found::Pages));
+        }
+    }
+
+    #[test]
+    fn a_heap_is_destroyed_when_a_fork_has_left_behind_who_borrowed_from_it() {
+        let heap = Heap::new().expect("memory");
+        let blocks = [(); 1000].map(|()| heap.malloc(1000));
+        for block in &blocks[..500] {
+            // SAFETY: allocated above.
+            unsafe { calls::free(*block) };
+        }
+        std::thread::spawn(move || borrow(heap)).join().unwrap();
+        let (done, ended) = std::sync::mpsc::channel();
+        // SAFETY: as in a child whose thread was interrupted in the heap: the other one does not exist there.
+        unsafe { Core::abandon_borrowed(heap.0.as_ptr()) };
+        std::thread::spawn(move || {
+            // SAFETY: nobody else uses the heap.
+            unsafe { heap.destroy() };
+            done.send(()).unwrap();
+        });
+        assert!(ended.recv_timeout(Duration::from_secs(10)).is_ok(), "it waits for ever");
     }
 }

@@ -62,10 +62,8 @@ impl Slabs {
         ripe: &mut Ripe,
         pages: &mut Pages,
     ) -> Found {
-        if self.borrowed.is_abandoned() {
-            // SAFETY: the heap is locked.
-            unsafe { self.return_borrowed() };
-        }
+        // SAFETY: the heap is locked.
+        unsafe { self.return_abandoned() };
         if self.is_lending() {
             return Found::End;
         }
@@ -143,6 +141,17 @@ impl Slabs {
             let class = Class::new(slab.class as usize);
             self.count_free(class, slab.free as isize - before);
             self.file(span);
+        }
+    }
+
+    /// Returns blocks that were borrowed by a thread which a fork has left behind.
+    ///
+    /// # Safety
+    /// The heap is locked.
+    pub unsafe fn return_abandoned(&mut self) {
+        if self.borrowed.is_abandoned() {
+            // SAFETY: the caller's contract.
+            unsafe { self.return_borrowed() };
         }
     }
 
