@@ -23,8 +23,8 @@ impl Prober {
 fn what_lies_around_large_blocks_and_where_they_were_is_closed() {
     // More than can have mappings of their own, where the system can do without.
     // SAFETY: a null range is no memory.
-    let sealed = unsafe { libc::madvise(ptr::null_mut(), 0, 102) } == 0;
-    let count = if sealed { 7000 } else { 3000 };
+    let has_guard_regions = unsafe { libc::madvise(ptr::null_mut(), 0, 102) } == 0;
+    let count = if has_guard_regions { 7000 } else { 3000 };
     let (reader, writer) = pipe().unwrap();
     let mut prober = Prober(reader, writer);
     let blocks: Vec<_> = (0..count).map(|_| heap::malloc(150_000)).collect();

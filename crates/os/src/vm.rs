@@ -227,23 +227,23 @@ pub unsafe fn open(at: usize, len: usize) -> bool {
     keeping_errno(|| unsafe { libc::mprotect(at as *mut _, len, rw) == 0 })
 }
 
-/// Gives the memory of whole pages back, and marks each as one that nobody can touch: like [`close`] and [`purge`], but
+/// Gives the memory of whole pages back, and makes them a guard region, which nobody can touch: like [`close`] and [`purge`], but
 /// without a mapping of its own, which the system would have to split from others. False when it refuses: Linux can since
 /// 6.13, but not where pages are locked.
 ///
 /// # Safety
 /// The pages are committed, and nothing in them is in use.
-pub unsafe fn seal(at: usize, len: usize) -> bool {
+pub unsafe fn install_guard(at: usize, len: usize) -> bool {
     const MADV_GUARD_INSTALL: i32 = 102;
     // SAFETY: the caller owns the pages.
     keeping_errno(|| unsafe { libc::madvise(at as *mut _, len, MADV_GUARD_INSTALL) == 0 })
 }
 
-/// Makes [sealed](seal) pages readable and writable again; they read as zero. False when the system refuses.
+/// Makes the pages of a [guard region](install_guard) readable and writable again; they read as zero. False when the system refuses.
 ///
 /// # Safety
 /// The pages are the caller's.
-pub unsafe fn unseal(at: usize, len: usize) -> bool {
+pub unsafe fn remove_guard(at: usize, len: usize) -> bool {
     const MADV_GUARD_REMOVE: i32 = 103;
     // SAFETY: the caller owns the pages.
     keeping_errno(|| unsafe { libc::madvise(at as *mut _, len, MADV_GUARD_REMOVE) == 0 })

@@ -1,10 +1,10 @@
 //! How the pages around a large block, and those of a freed one, are made inaccessible, in the hardened build.
 //!
 //! ```text
-//!   a new span ─▶ sealed around its block ─▶ freed: sealed as a whole ─▶ unsealed where the next block lies, …
+//!   a new span ─▶ guarded around its block ─▶ freed: guarded as a whole ─▶ opened where the next block lies, …
 //! ```
-//! By seals, if the system has them: they cost no mapping, of which a process can have 65,530, and a freed block's memory goes
-//! back in the same system call. Otherwise by taking the access away. What was closed in one way is opened in the same.
+//! By guard regions, if the system has them (Linux 6.13): they cost no mapping, of which a process can have 65,530, and a
+//! freed block's memory goes back in the same system call. Otherwise by taking the access away. What was closed in one way is opened in the same.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -14,13 +14,13 @@ use allod_os::vm;
 /// Large blocks that may have closed pages around them at once: each takes up to four mappings.
 const BUDGET: usize = 6 * 1024;
 
-/// The longest span that is sealed, 16 MiB: each page's seal is written one by one.
-const MOST_SEALED: usize = 256 * UNIT;
+/// The longest span that becomes a guard region, 16 MiB: each page is marked one by one.
+const MOST_GUARDED: usize = 256 * UNIT;
 
 /// Spans of live blocks around which the access was taken away.
 static GUARDED: AtomicUsize = AtomicUsize::new(0);
 
-/// True once the system has refused a seal.
+/// True once the system has refused a guard region.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// How what is closed in a span was closed.
@@ -31,8 +31,8 @@ pub enum Closed {
     Not = 0,
     /// The pages cannot be accessed.
     Taken = 1,
-    /// They are sealed.
-    Sealed = 2,
+    /// They are a guard region (`MADV_GUARD_INSTALL`).
+    Guarded = 2,
 }
 
 /// Closes a new span of `len` bytes at `start`, except `from..to`.
@@ -43,10 +43,10 @@ pub unsafe fn around(start: usize, len: usize, from: usize, to: usize) -> Closed
     let end = start + len;
     // SAFETY: the caller's contract.
     unsafe {
-        if len <= MOST_SEALED && !REFUSED.load(Relaxed) {
-            if vm::seal(start, from - start) {
-                vm::seal(to, end - to);
-                return Closed::Sealed;
+        if len <= MOST_GUARDED && !REFUSED.load(Relaxed) {
+            if vm::install_guard(start, from - start) {
+                vm::install_guard(to, end - to);
+                return Closed::Guarded;
             }
             REFUSED.store(true, Relaxed);
         }
@@ -64,7 +64,7 @@ impl Closed {
     pub fn from_number(number: u32) -> Closed {
         match number {
             1 => Closed::Taken,
-            2 => Closed::Sealed,
+            2 => Closed::Guarded,
             _ => Closed::Not,
         }
     }
@@ -86,11 +86,11 @@ impl Closed {
     pub unsafe fn abandon(self, at: usize, len: usize, roomy: bool) -> Closed {
         // SAFETY: the caller's contract. Closed first: who writes meanwhile through a stale pointer is stopped.
         unsafe {
-            if roomy && self == Closed::Sealed && vm::seal(at, len) {
-                return Closed::Sealed;
+            if roomy && self == Closed::Guarded && vm::install_guard(at, len) {
+                return Closed::Guarded;
             }
-            let unsealed = self != Closed::Sealed;
-            let closed = roomy && unsealed && vm::close(at, len) && vm::purge(at, len);
+            let by_access = self != Closed::Guarded;
+            let closed = roomy && by_access && vm::close(at, len) && vm::purge(at, len);
             if closed || vm::retire(at, len) { Closed::Taken } else { Closed::Not }
         }
     }
@@ -103,7 +103,7 @@ impl Closed {
         // SAFETY: the caller's contract.
         unsafe {
             match self {
-                Closed::Sealed => vm::unseal(at, len),
+                Closed::Guarded => vm::remove_guard(at, len),
                 Closed::Taken if GUARDED.fetch_add(1, Relaxed) < BUDGET && vm::open(at, len) => {
                     true
                 }
