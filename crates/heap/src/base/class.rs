@@ -215,9 +215,10 @@ const fn info(class: usize) -> ClassInfo {
     let size = size_of_class(class);
     let (first_cap, max_cap) = if size > FEW_FROM {
         (1, 2)
+    } else if size > 128 * 1024 {
+        (1, 8)
     } else if size > LONG_SLABS_FROM {
-        // As many as the longest slab holds, but not more than 32.
-        (1, clamp(MOST_UNITS * UNIT / size, 8, 32))
+        (1, 16)
     } else {
         (clamp(32 * 1024 / size, 2, 64), clamp(1024 * 1024 / size, 8, 2048))
     };

@@ -114,7 +114,7 @@ impl LockedHeap<'_> {
         one[0]
     }
 
-    /// Returns the older half of a full front cache to the slabs, or almost all of it in a burst of frees. Returns the bytes.
+    /// Returns the older half of a full front cache to the slabs. Returns the bytes.
     ///
     /// # Safety
     /// The heap's bins are the caller's to change.
@@ -125,11 +125,10 @@ impl LockedHeap<'_> {
             let (entries, len) = (cache.entries(), cache.len());
             self.inside().slow.flushes += 1;
             let state = &mut self.inside().caches[class.index()];
-            state.note_flush();
-            let keep = len / if state.is_in_burst() { 8 } else { 2 };
+            let shrink = state.note_flush();
+            let keep = len / if shrink { 4 } else { 2 };
             let n = len - keep;
             state.note_flushed(n);
-            let may_shrink = state.may_shrink(class.size());
             // Empty meanwhile: a signal handler that interrupts this, in a forked child at least, must not
             // find a block here that is being moved.
             cache.set_len(0);
@@ -138,7 +137,7 @@ impl LockedHeap<'_> {
             ptr::copy(entries.add(n), entries, keep);
             compiler_fence(SeqCst);
             cache.set_len(keep);
-            if may_shrink {
+            if shrink {
                 self.shrink_cache(class);
             }
             n * class.size()
