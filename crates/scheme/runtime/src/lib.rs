@@ -18,7 +18,7 @@
 //! | [`region`], [`errno`] | the functions of `allod/region.h`; links to the files of `liballod.a` |
 //!
 //! A file uses only those before it: `ending`, `errno`, `stats` → `region`, `word` → `shared` → `scopes` → `state` → `trace`, `value` → `failure` → `chars`,
-//! `foreign`, `numbers`, `vectors` → `bytes`, `equality`, `inexact`, `printing` → `lists`, `records`, `strings` →
+//! `foreign`, `numbers`, `vectors` → `bytes`, `equality`, `inexact`, `printing` → `lists`, `records` → `strings` →
 //! `arithmetic`, `errors`, `ports`, `system` → `files`, `input`, `output`, `reading`, `start`.
 //!
 //! **Invariants.** One thread. Every [`value::V`] is a value of the program that is alive: nothing here has a safe
