@@ -13,7 +13,7 @@
 use super::types::Types;
 use crate::core::{Const, Program, Var};
 use crate::prims;
-use crate::straight::{Atom, Block, End, Flow, ProcId, Rhs, Stmt};
+use crate::straight::{Atom, Block, End, Flow, ProcId, Rhs, Stmt, each_block};
 use allod_scheme_datum::{Node, Number, Place};
 use std::collections::{HashMap, HashSet};
 
@@ -140,32 +140,11 @@ fn tail_calls(block: &Block, each: &mut dyn FnMut(ClauseId)) {
 
 /// Notes the parameters of labels.
 fn define(block: &Block, plan: &mut Plan) {
-    let inside = |rhs: &Rhs, plan: &mut Plan| {
-        if let Rhs::Block(block) = rhs {
-            define(block, plan);
+    each_block(block, &mut |block| {
+        if let End::Loops(labels, _) = &block.end {
+            plan.labels.extend(labels.iter().map(|label| (label.name, label.params.clone())));
         }
-    };
-    for stmt in &block.stmts {
-        if let Stmt::Let(_, rhs, _) = stmt {
-            inside(rhs, plan);
-        }
-    }
-    match &block.end {
-        End::Return(rhs) => inside(rhs, plan),
-        End::If(test, then, other) => {
-            inside(test, plan);
-            define(then, plan);
-            define(other, plan);
-        }
-        End::Loops(labels, body) => {
-            for label in labels {
-                plan.labels.insert(label.name, label.params.clone());
-                define(&label.body, plan);
-            }
-            define(body, plan);
-        }
-        End::Go(..) => {}
-    }
+    });
 }
 
 /// Calls `each` for every local that is used as a double.
