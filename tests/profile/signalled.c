@@ -74,9 +74,8 @@ static int slow(void) {
     return is_written(2) ? 0 : 5;
 }
 
-/* A child that is forked while its parent writes a profile writes its own. */
-static int forked(void) {
-    pthread_t writer = writes_slowly();
+/* A child writes its own first profile. */
+static int child_writes(void) {
     pid_t child = fork();
     if (child == 0) {
         raise(SIGUSR2);
@@ -84,8 +83,15 @@ static int forked(void) {
     }
     int status;
     waitpid(child, &status, 0);
-    read_pipe(writer);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 7;
+}
+
+/* A child that is forked while its parent writes a profile writes its own. */
+static int forked(void) {
+    pthread_t writer = writes_slowly();
+    int result = child_writes();
+    read_pipe(writer);
+    return result;
 }
 
 /* Writes behind the page of a guarded block while a profile waits for its reader: that is reported. */
@@ -130,15 +136,7 @@ static int left(void) {
 /* A child counts its own profiles. */
 static int counts(void) {
     raise(SIGUSR2);
-    if (!is_written(1)) return 3;
-    pid_t child = fork();
-    if (child == 0) {
-        raise(SIGUSR2);
-        _exit(is_written(1) ? 0 : 6);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 7;
+    return is_written(1) ? child_writes() : 3;
 }
 
 static void *computes(void *nothing) {
