@@ -42,7 +42,7 @@
 (define (move-x distance)
   (make-transform 1.0 0.0 0.0 0.0 1.0 0.0 0.0 0.0 1.0 distance 0.0 0.0))
 
-(define identity (move-x 0.0))
+(define unmoved (move-x 0.0))
 
 ;; The ways in which a residue may follow another.
 (define steps
@@ -84,6 +84,6 @@
                         (+ count (search (- n 1) next (cons residue placed)))
                         count)))))))
 
-(define (run n) (search n identity '()))
+(define (run n) (search n unmoved '()))
 
 (include "main.scm")

@@ -13,6 +13,8 @@
       '()
       (cons (car list) (sieve (without-multiples-of (car list) (cdr list))))))
 
-(define (run n) (apply + (sieve (interval 2 n))))
+(define (run n)
+  (let loop ((list (sieve (interval 2 n))) (sum 0))
+    (if (null? list) sum (loop (cdr list) (+ sum (car list))))))
 
 (include "main.scm")
