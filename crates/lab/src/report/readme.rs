@@ -5,6 +5,8 @@ use super::scorecard::{Line, Mean, Scorecard};
 use super::suite::Suite;
 use crate::table::{counted, digits, nanoseconds};
 
+const NANOSECONDS: &str = "ns/op";
+
 /// Puts the table of each suite between its lines `<!-- SUITE table -->` and `<!-- end of SUITE table -->`.
 ///
 /// # Errors
@@ -42,9 +44,11 @@ fn table(suite: &Suite) -> String {
     subjects.sort_by_key(|s| card.ours.as_deref() != Some(s));
     let mut text = format!("| | {} | {} |\n", subjects.join(" | "), suite.reference);
     text += &format!("| --- |{}\n", " ---: |".repeat(subjects.len() + 1));
+    let unit = suite.rows.first().map_or(NANOSECONDS, |row| suite.unit(row));
     for row in &suite.rows {
         let ratio = |s: &&str| suite.ratio(row, s, suite.reference).map(|share| share.ratio);
-        let own = suite.median(row, suite.reference).map(nanoseconds);
+        let own = suite.median(row, suite.reference);
+        let own = own.map(if unit == NANOSECONDS { nanoseconds } else { digits });
         let own = own.map_or("1".into(), |own| format!("1 ({own})"));
         text += &line(row, subjects.iter().map(ratio), &own);
     }
@@ -59,12 +63,12 @@ fn table(suite: &Suite) -> String {
     means("times leaner at the peak", &|line| line.memory);
     let m = &suite.report.machine;
     text + &format!(
-        "\n{}, {}, {}; medians of {}; in brackets nanoseconds per \
-         operation.\n",
+        "\n{}, {}, {}; medians of {}; in brackets {}.\n",
         m.cpu,
         counted(m.cores, "processor"),
         m.os,
-        counted(suite.report.rounds(), "interleaved round")
+        counted(suite.report.rounds(), "interleaved round"),
+        if unit == NANOSECONDS { "nanoseconds per operation" } else { unit }
     )
 }
 

@@ -1,12 +1,12 @@
 //! One suite of a report: its rows, its subjects, and how any two of them compare.
 
 use crate::heap;
-use crate::model::{Metric, Report, metric, pairs, values};
+use crate::model::{Metric, Observation, Report, metric, pairs, values};
 use crate::stats;
 use crate::views::{GEOMETRIC_MEAN, Ratios, View};
 use serde::Serialize;
 
-/// The metric of a suite's rows, unless its name says otherwise.
+/// The metric of a suite's rows in older reports, which do not say it, unless the suite's name does.
 const PRIMARY: [Metric; 4] =
     [metric::TIME, metric::WALL, metric::EXECUTED_PER_OPERATION, metric::EXECUTED];
 
@@ -98,6 +98,12 @@ impl<'a> Suite<'a> {
     ///
     /// Usually a row is a workload; latency quantiles are metrics of one workload.
     pub fn source(&self, row: &'a str) -> Option<(&'a str, &'a Metric)> {
+        let views = self.report.views.iter().map(|shown| &shown.view);
+        let shown = views.filter(|v| v.suite == self.name).flat_map(|v| &v.rows);
+        if let Some((_, workload, metric)) = shown.into_iter().find(|(name, ..)| name == row) {
+            let observed = |o: &Observation| o.workload == *workload && o.metric == *metric;
+            return self.report.observations.iter().any(observed).then_some((workload, metric));
+        }
         let unit = self.unit(row);
         let candidates = || {
             self.report.observations.iter().filter(|o| {

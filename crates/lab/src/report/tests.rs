@@ -3,7 +3,7 @@
 use super::*;
 use crate::Tree;
 use crate::machine::Machine;
-use crate::model::metric::{PEAK, TIME};
+use crate::model::metric::{self, PEAK, TIME};
 use crate::model::{Metric, Report};
 use crate::views::{Against, View, tests as made_up};
 
@@ -177,6 +177,29 @@ fn a_readme_gets_its_table_between_two_lines() {
     assert!(none.contains("there is no line <!-- heap table -->"), "{none}");
     let half = readme::update("<!-- heap table -->\n", &given()).unwrap_err();
     assert!(half.contains("end of heap table"), "{half}");
+}
+
+/// Programs that tell their own time: the time of the whole process has the same unit.
+#[test]
+fn a_mean_and_its_interval_are_of_the_metric_that_the_rows_show() {
+    let metrics = [metric::RUN, metric::WALL];
+    let mut of = Vec::new();
+    for (subject, values) in [("allod-gcc", [10.0, 11.0]), ("chez", [20.0, 99.0])] {
+        of.extend(metrics.iter().zip(values).map(|(metric, v)| ("fib", subject, metric, v)));
+    }
+    let mut report = made_up::report(&of);
+    let arms = &["allod-gcc", "chez"];
+    let against = Against { arms, baseline: "chez", apart: None, threshold: 0.01 };
+    View::new("scheme", ["fib"], &metric::RUN).add_to(&mut report, against);
+    let card = card(&report);
+    let mean = card.line("allod-gcc").unwrap().throughput.unwrap();
+    assert_eq!(card.ours.as_deref(), Some("allod-gcc"));
+    assert!(close(Some(mean), 2.0) && mean.share.ci95 == Some([2.0, 2.0]), "{mean:?}");
+    let page = "<!-- scheme table -->\n<!-- end of scheme table -->\n";
+    let given = [Given { label: "first".into(), report }];
+    let page = readme::update(page, &given).unwrap();
+    assert!(page.contains("| fib | **2.00** | 1 (20.0) |"), "{page}");
+    assert!(page.contains("; in brackets ms.\n"), "{page}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub use milestones::{Milestone, Reached};
 use serde::Serialize;
 
 /// The subjects that are ours, in the suites of the laboratory.
-const OURS: [&str; 2] = ["allod", "typed"];
+const OURS: [&str; 3] = ["allod", "typed", "allod-gcc"];
 
 /// Where a suite stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
