@@ -46,8 +46,9 @@ use syntax::{Form, Idents};
 
 /// What the run-time library gives to compiled programs: the header that the C of every program includes,
 /// and what it includes itself.
-pub const HEADERS: [(&str, &str); 11] = [
+pub const HEADERS: [(&str, &str); 12] = [
     ("scheme.h", include_str!("../include/scheme.h")),
+    ("apart.h", include_str!("../include/apart.h")),
     ("numbers.h", include_str!("../include/numbers.h")),
     ("data.h", include_str!("../include/data.h")),
     ("library.h", include_str!("../include/library.h")),

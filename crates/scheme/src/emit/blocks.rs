@@ -3,7 +3,7 @@
 use super::inferred::place;
 use super::{Dest, Emit, takes_memory};
 use crate::core::Var;
-use crate::straight::{Block, End, Label, ProcId, Rhs, Stmt};
+use crate::straight::{Block, Code, End, Label, ProcId, Rhs, Stmt, each_rhs};
 use allod_scheme_datum::Place;
 
 impl Emit<'_> {
@@ -117,6 +117,17 @@ impl Emit<'_> {
                 self.line(&format!("{target} = {value};"));
             }
         }
+    }
+
+    /// Whether a clause computes with doubles and calls itself. gcc puts one that is small into itself some times,
+    /// and with this hint one that is not quite as small.
+    pub(super) fn is_small_recursion(&self, id: ProcId, c: usize) -> bool {
+        let Code { params, body, .. } = &self.flow.procs[id.0 as usize].clauses[c];
+        let mut itself = false;
+        each_rhs(body, &mut |rhs| {
+            itself |= matches!(rhs, Rhs::Call(_, Some(called), ..) if *called == (id, c));
+        });
+        itself && params.iter().all(|param| self.flow.raw.contains(param))
     }
 
     fn stmt(&mut self, stmt: &Stmt) {

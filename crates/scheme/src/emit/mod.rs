@@ -132,7 +132,9 @@ impl Emit<'_> {
             let kind = if self.flow.raw.contains(p) { 'b' } else { 'v' };
             format!("{kind}{}", p.0)
         }));
-        write!(self.out, "/* {} */\nstatic V f{}_{c}(V *sp SCH_U", comment(&proc.name), id.0)
+        let name = comment(&proc.name);
+        let hint = if self.is_small_recursion(id, c) { "inline " } else { "" };
+        write!(self.out, "/* {name} */\nstatic {hint}V f{}_{c}(V *sp SCH_U", id.0)
             .expect("strings grow");
         for i in 0..REGISTERS {
             let unused = format!("x{i}");
@@ -168,7 +170,7 @@ impl Emit<'_> {
         for (i, name) in live.iter().enumerate() {
             self.line(&format!("    sp[{i}] = {name};"));
         }
-        self.line(&format!("    sch_safe_point(sp + {});", live.len()));
+        self.line(&format!("    sch_safe_point_apart(sp + {});", live.len()));
         for (i, name) in live.iter().enumerate() {
             self.line(&format!("    {name} = sp[{i}];"));
         }
