@@ -372,11 +372,11 @@ fn regions_encloses_what_is_out_of_use_at_once() {
 #[test]
 fn live_keeps_what_is_needed_after_a_call_and_nothing_else() {
     gives_line(
-        "(define (f x) x) (define (h a b) (f b) (car a)) (display (h '(1) 2))",
+        "(define (f x) (list x)) (define (h a b) (f b) (car a)) (display (h '(1) 2))",
         "call-known procedure-f b   keeps [a]",
     );
     gives_line(
-        "(define (f x) x) (define (h a b) (cons (f a) (f b))) (display (h 1 2))",
+        "(define (f x) (list x)) (define (h a b) (cons (f a) (f b))) (display (h 1 2))",
         "t := call-known procedure-f a   keeps [b]",
     );
 }
@@ -452,4 +452,26 @@ fn explain_tells_types_and_what_is_never_boxed_under_each_line() {
     assert!(shown.contains("cons: evacuated, unless in a caller's scope: returned"), "{shown}");
     // What its first test leaves.
     assert!(shown.contains("pairs (l: any but ()) gives pair"), "{shown}");
+}
+
+#[test]
+fn live_keeps_nothing_over_calls_that_come_to_no_safe_point() {
+    let kept = |text: &str| after("live", text).contains("keeps [x");
+    let all = "(define (all? l) (if (pair? l) (if (all? (car l)) (all? (cdr l)) #f) #t))";
+    assert!(!kept(&format!("{all} (define (f x) (if (all? x) x 1)) (f (read)) (f 2)")));
+    // It makes something, or so does what it calls, or nobody knows what it calls.
+    for made in ["(cons 1 2)", "(list-copy '(1))", "(lambda () l)", "(newline)"] {
+        let all = all.replace("#t", made);
+        assert!(
+            kept(&format!("{all} (define (f x) (if (all? x) x 1)) (f (read)) (f 2)")),
+            "{made}"
+        );
+        let calls = "(define (calls? l) (if (null? l) l (begin (calls? (car l)) (all? (cdr l)))))";
+        assert!(
+            kept(&format!("{all} {calls} (define (f x) (if (calls? x) x 1)) (f (read)) (f 2)")),
+            "{made}"
+        );
+    }
+    let unknown = "(define (all? g) (if (pair? g) (if (all? (cdr g)) #t #f) (g)))";
+    assert!(kept(&format!("{unknown} (define (f x) (if (all? x) x 1)) (f (read)) (f 2)")));
 }

@@ -1,9 +1,9 @@
 //! Blocks, statements and loops as C.
 
 use super::inferred::place;
-use super::{Dest, Emit, takes_memory};
+use super::{Dest, Emit};
 use crate::core::Var;
-use crate::straight::{Block, Code, End, Label, ProcId, Rhs, Stmt, each_rhs};
+use crate::straight::{Block, Code, End, Label, ProcId, Rhs, Stmt, each_rhs, takes_memory};
 use allod_scheme_datum::Place;
 
 impl Emit<'_> {
@@ -142,11 +142,14 @@ impl Emit<'_> {
             Stmt::Closures(all) => self.closures(all),
             Stmt::Scope(step) => self.scope(step),
             Stmt::Let(var, Rhs::Call(operator, known, arguments, at), live) => {
-                let (roots, stored) = self.roots.hold(live);
+                let is_quiet = known.is_some_and(|clause| self.flow.quiet.contains(&clause));
+                let (roots, stored) =
+                    if is_quiet { Default::default() } else { self.roots.hold(live) };
+                let base = if is_quiet { self.roots.len() } else { roots.len() };
                 let target = var.map(|var| format!("{} v{} SCH_U = ", self.kind(var), var.0));
                 let target = target.unwrap_or_else(|| "(void)".into());
                 // Arguments that have no register lie above what is kept, and are read first.
-                let mut call = self.call(operator, *known, arguments, *at, roots.len());
+                let mut call = self.call(operator, *known, arguments, *at, base);
                 if known.is_some_and(|clause| self.flow.raw_results.contains(&clause)) {
                     call = format!("sch_double({call})");
                 }

@@ -28,7 +28,7 @@ use crate::core::{Const, Program, Var};
 use crate::passes::live::SELF;
 use crate::passes::types::Types;
 use crate::prims::Prim;
-use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
+use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, takes_memory};
 use allod_scheme_datum::{Node, Number, Place};
 use consts::Consts;
 use inferred::Inferred;
@@ -166,6 +166,7 @@ impl Emit<'_> {
 
     /// A safe point.
     fn poll(&mut self, live: &[String]) {
+        self.sites.nowhere();
         self.line("if (SCH_UNLIKELY(sch_poll())) {");
         for (i, name) in live.iter().enumerate() {
             self.line(&format!("    sp[{i}] = {name};"));
@@ -416,30 +417,4 @@ impl Emit<'_> {
         let sp = if base == 0 { "sp".into() } else { format!("sp + {base}") };
         format!("{function}({sp}, {})", slots.join(", "))
     }
-}
-
-/// Whether a block itself takes memory, so that a turn or a call of it needs a safe point.
-fn takes_memory(block: &Block, flow: &Flow) -> bool {
-    let rhs_takes = |rhs: &Rhs| match rhs {
-        Rhs::Prim(prim, ..) => prim.takes_memory(),
-        Rhs::Block(block) => takes_memory(block, flow),
-        _ => false,
-    };
-    let stmts = block.stmts.iter().any(|stmt| match stmt {
-        Stmt::Let(_, rhs, _) => rhs_takes(rhs),
-        Stmt::Closures(all) => all.iter().any(|(_, id)| flow.procs[id.0 as usize].open),
-        Stmt::Scope(_) => false,
-    });
-    stmts
-        || match &block.end {
-            End::Return(rhs) => rhs_takes(rhs),
-            End::If(test, then, other) => {
-                rhs_takes(test) || takes_memory(then, flow) || takes_memory(other, flow)
-            }
-            End::Loops(labels, body) => {
-                takes_memory(body, flow)
-                    || labels.iter().any(|label| takes_memory(&label.body, flow))
-            }
-            End::Go(..) => false,
-        }
 }
