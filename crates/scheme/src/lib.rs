@@ -9,6 +9,8 @@
 //! | [`passes::inline`] | core | core where small known procedures are in place |
 //! | [`passes::assign`] | core | core without assigned locals |
 //! | [`passes::loops`] | core | core with loops |
+//! | [`passes::peel`] | core | core where first tests stand before calls |
+//! | [`passes::turns`] | core | core with loops in procedures that end by calling themselves |
 //! | [`passes::flow`] | core | straight-line code ([`straight`]) |
 //! | [`passes::closure`] | straight-line code | the same with captures |
 //! | [`passes::types`] | straight-line code | the same with fewer checks |
@@ -44,8 +46,9 @@ use syntax::{Form, Idents};
 
 /// What the run-time library gives to compiled programs: the header that the C of every program includes,
 /// and what it includes itself.
-pub const HEADERS: [(&str, &str); 11] = [
+pub const HEADERS: [(&str, &str); 12] = [
     ("scheme.h", include_str!("../include/scheme.h")),
+    ("apart.h", include_str!("../include/apart.h")),
     ("numbers.h", include_str!("../include/numbers.h")),
     ("data.h", include_str!("../include/data.h")),
     ("library.h", include_str!("../include/library.h")),
@@ -61,13 +64,13 @@ pub const HEADERS: [(&str, &str); 11] = [
 const PRELUDE: &str = include_str!("prelude.scm");
 
 /// The passes that [`compile`] can stop after and print.
-pub const PASSES: [&str; 12] = [
-    "expand", "reach", "letrec", "inline", "assign", "loops", "flow", "closure", "types", "unbox",
-    "regions", "live",
+pub const PASSES: [&str; 14] = [
+    "expand", "reach", "letrec", "inline", "assign", "loops", "peel", "turns", "flow", "closure",
+    "types", "unbox", "regions", "live",
 ];
 
 /// The passes that make programs faster and can be left out; without `types` there is no `unbox`.
-pub const OPTIONAL: [&str; 4] = ["inline", "types", "unbox", "regions"];
+pub const OPTIONAL: [&str; 5] = ["inline", "peel", "types", "unbox", "regions"];
 
 /// How the C of a program makes objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,6 +154,13 @@ fn run(
     after!("assign", dump::core(&program));
     passes::loops::run(&mut program);
     after!("loops", dump::core(&program));
+    if settings.has("peel") {
+        passes::peel::run(&mut program);
+        passes::reach::run(&mut program);
+    }
+    after!("peel", dump::core(&program));
+    passes::turns::run(&mut program);
+    after!("turns", dump::core(&program));
     let mut flow = passes::flow::run(&mut program)?;
     after!("flow", dump::flow(&program, &flow));
     passes::closure::run(&mut flow);

@@ -160,6 +160,32 @@ pub fn each_rhs<'b>(block: &'b Block, each: &mut dyn FnMut(&'b Rhs)) {
     });
 }
 
+/// Whether a block itself takes memory, so that a turn or a call of it needs a safe point.
+pub fn takes_memory(block: &Block, flow: &Flow) -> bool {
+    let rhs_takes = |rhs: &Rhs| match rhs {
+        Rhs::Prim(prim, ..) => prim.takes_memory(),
+        Rhs::Block(block) => takes_memory(block, flow),
+        _ => false,
+    };
+    let stmts = block.stmts.iter().any(|stmt| match stmt {
+        Stmt::Let(_, rhs, _) => rhs_takes(rhs),
+        Stmt::Closures(all) => all.iter().any(|(_, id)| flow.procs[id.0 as usize].open),
+        Stmt::Scope(_) => false,
+    });
+    stmts
+        || match &block.end {
+            End::Return(rhs) => rhs_takes(rhs),
+            End::If(test, then, other) => {
+                rhs_takes(test) || takes_memory(then, flow) || takes_memory(other, flow)
+            }
+            End::Loops(labels, body) => {
+                takes_memory(body, flow)
+                    || labels.iter().any(|label| takes_memory(&label.body, flow))
+            }
+            End::Go(..) => false,
+        }
+}
+
 /// One clause of a procedure.
 #[derive(Debug)]
 pub struct Code {
@@ -205,6 +231,8 @@ pub struct Flow {
     pub raw: HashSet<Var>,
     /// Locals that are values but never objects.
     pub immediate: HashSet<Var>,
+    /// Clauses that come to no safe point, nor does what they call.
+    pub quiet: HashSet<(ProcId, usize)>,
     /// Clauses that give flonums without a box.
     pub raw_results: HashSet<(ProcId, usize)>,
 }

@@ -152,10 +152,103 @@ fn loops_finds_procedures_that_are_places_to_go_to() {
         "(let loop ((i 0)) (car loop))",
         "(letrec* ((loop (lambda ((i) (#car loop))))) (loop 0))",
     );
+}
+
+#[test]
+fn peel_tests_before_calls_what_the_procedure_would_test_first() {
     gives(
-        "loops",
+        "peel",
+        "(define (f n) (if (< n 2) n (+ (f (- n 1)) (f n)))) (f 9)",
+        "(define f* (lambda ((n) (#%add (let ((n (#%sub n 1))) (if (#%num< n 2) n (f* n))) (if (#%num< n 2) n (f* n))))))\n\
+         (if (#%num< 9 2) 9 (f* 9))",
+    );
+    // Further tests with a cheap branch, and what is bound between them.
+    gives(
+        "peel",
+        "(define (f a b) (and (pair? b) (let ((c (car b))) (or (null? a) (f c (f a c)))))) (f 1 2)",
+        "(define f* (lambda ((a b) (let ((c (#car b))) \
+         (let ((b (if (#pair? c) (let ((c (#car c))) (if (#null? a) #t (f* a c))) #f))) \
+         (if (#pair? b) (let ((c (#car b))) (if (#null? c) #t (f* c b))) #f))))))\n\
+         (if (#pair? 2) (let ((c (#car 2))) (if (#null? 1) #t (f* 1 2))) #f)",
+    );
+}
+
+#[test]
+fn peel_keeps_the_whole_procedure_as_a_value() {
+    gives(
+        "peel",
+        "(define (f l) (if (pair? l) (cons (f (car l)) f) l)) (f 1)",
+        "(define f (lambda ((l) (if (#pair? l) (f* l) l))))\n\
+         (define f* (lambda ((l) (#cons (let ((l (#car l))) (if (#pair? l) (f* l) l)) f))))\n\
+         (if (#pair? 1) (f* 1) 1)",
+    );
+    // A local one would need two closures then.
+    let kept = "(let () (define (f l) (if (pair? l) (cons (f (car l)) f) l)) (f 1))";
+    assert_eq!(after("peel", kept), after("loops", kept));
+}
+
+#[test]
+fn peel_leaves_local_procedures_nothing_but_the_rest_if_they_are_only_called() {
+    gives(
+        "peel",
+        "(let loop ((i 0)) (if (null? i) '() (cons 1 (loop i))))",
+        "(letrec* ((loop* (lambda ((i) (#cons 1 (if (#null? i) '() (loop* i))))))) (if (#null? 0) '() (loop* 0)))",
+    );
+}
+
+#[test]
+fn peel_leaves_alone_what_it_cannot_do_cheaply() {
+    for text in [
+        // Both branches are more than that, or neither is.
+        "(define (f n) (if (null? n) (f 1) (f 2))) (f 3)",
+        // The test calls something, makes something, or changes something.
+        "(define (f n) (if (f (f n)) n (f 2))) (f 3)",
+        "(define (f n) (if (eq? (cons n n) n) n (f 2))) (f 3)",
+        "(define (f n) (if (vector-fill! n 1) n (f 2))) (f 3)",
+        // It is a test of what is not the procedure's, or may change.
+        "(define g 1) (set! g 2) (define (f n) (if (null? g) n (f 2))) (f 3)",
+        "(define (f n) (set! n 1) (if (null? n) n (f 2))) (f 3)",
+        "(lambda (k) (define (f n) (if (null? k) n (cons 1 (f 2)))) (f 3))",
+        // It takes any number of arguments, or may be another procedure.
+        "(define (f . n) (if (null? n) n (f 2))) (f 3)",
+        "(define (f n) (if (null? n) n (f 2))) (set! f car) (f 3)",
+        // A place to go to has no call.
+        "(lambda (l) (let loop ((l l)) (if (null? l) 0 (loop (cdr l)))))",
+    ] {
+        assert_eq!(after("peel", text), after("loops", text), "{text}");
+    }
+    // What a procedure of a wrong number of arguments takes is said where it is called.
+    let mut sources = Sources::new(Path::new("."));
+    let text = "(define (f n) (if (null? n) n (f (f 2)))) (f 3 4)";
+    let wrong = compile(&mut sources, Path::new("t.scm"), text.into(), &Settings::default());
+    assert!(wrong.unwrap_err().contains("f takes 1 argument, but gets 2"));
+}
+
+#[test]
+fn peel_lets_types_know_what_was_tested_of_a_value_that_is_called_anywhere() {
+    let text = "(define (f l) (if (pair? l) (begin (f (cdr l)) (car l)) 0)) (display f) (f (read))";
+    let typed = |disabled: &[&str]| {
+        let disabled = disabled.iter().map(|pass| pass.to_string()).collect();
+        let settings = Settings { dump: Some("types".into()), disabled, ..Settings::default() };
+        compile(&mut Sources::new(Path::new(".")), Path::new("t.scm"), text.into(), &settings)
+            .unwrap()
+    };
+    let checks = |shown: &str| shown.matches("#car").count() + shown.matches("#cdr").count();
+    assert_eq!(checks(&typed(&[])), 0);
+    assert!(typed(&[]).contains("return #%pair-car"));
+}
+
+#[test]
+fn turns_makes_loops_of_procedures_that_end_by_calling_themselves() {
+    gives(
+        "turns",
         "(define (f x) (if (null? x) (f '()) (+ 1 (f x)))) (f 1)",
         "(define f (lambda ((x) (loops ((f (lambda ((x) (if (#null? x) (f '()) (#%add 1 (f x))))))) (f x)))))\n(f 1)",
+    );
+    gives(
+        "turns",
+        "(define (f x) (if (null? x) x (f (cdr x)))) (f 1)",
+        "(define f (lambda ((x) (loops ((f (lambda ((x) (if (#null? x) x (f (#cdr x))))))) (f x)))))\n(f 1)",
     );
 }
 
@@ -279,11 +372,11 @@ fn regions_encloses_what_is_out_of_use_at_once() {
 #[test]
 fn live_keeps_what_is_needed_after_a_call_and_nothing_else() {
     gives_line(
-        "(define (f x) x) (define (h a b) (f b) (car a)) (display (h '(1) 2))",
+        "(define (f x) (list x)) (define (h a b) (f b) (car a)) (display (h '(1) 2))",
         "call-known procedure-f b   keeps [a]",
     );
     gives_line(
-        "(define (f x) x) (define (h a b) (cons (f a) (f b))) (display (h 1 2))",
+        "(define (f x) (list x)) (define (h a b) (cons (f a) (f b))) (display (h 1 2))",
         "t := call-known procedure-f a   keeps [b]",
     );
 }
@@ -357,5 +450,28 @@ fn explain_tells_types_and_what_is_never_boxed_under_each_line() {
     assert_eq!(lines[0], "(define (norm x n)");
     assert!(shown.contains("^ doubles, never boxed"), "{shown}");
     assert!(shown.contains("cons: evacuated, unless in a caller's scope: returned"), "{shown}");
-    assert!(shown.contains("pairs (l: any) gives pair or ()"), "{shown}");
+    // What its first test leaves.
+    assert!(shown.contains("pairs (l: any but ()) gives pair"), "{shown}");
+}
+
+#[test]
+fn live_keeps_nothing_over_calls_that_come_to_no_safe_point() {
+    let kept = |text: &str| after("live", text).contains("keeps [x");
+    let all = "(define (all? l) (if (pair? l) (if (all? (car l)) (all? (cdr l)) #f) #t))";
+    assert!(!kept(&format!("{all} (define (f x) (if (all? x) x 1)) (f (read)) (f 2)")));
+    // It makes something, or so does what it calls, or nobody knows what it calls.
+    for made in ["(cons 1 2)", "(list-copy '(1))", "(lambda () l)", "(newline)"] {
+        let all = all.replace("#t", made);
+        assert!(
+            kept(&format!("{all} (define (f x) (if (all? x) x 1)) (f (read)) (f 2)")),
+            "{made}"
+        );
+        let calls = "(define (calls? l) (if (null? l) l (begin (calls? (car l)) (all? (cdr l)))))";
+        assert!(
+            kept(&format!("{all} {calls} (define (f x) (if (calls? x) x 1)) (f (read)) (f 2)")),
+            "{made}"
+        );
+    }
+    let unknown = "(define (all? g) (if (pair? g) (if (all? (cdr g)) #t #f) (g)))";
+    assert!(kept(&format!("{unknown} (define (f x) (if (all? x) x 1)) (f (read)) (f 2)")));
 }

@@ -25,6 +25,7 @@ static inline bool sch_doubles(V a, V b, double *x, double *y) {
 /* One arithmetic operation: integers here, flonums in a call, all else in the library. */
 #define SCH_ARITHMETIC(name, small, operator)                                     \
     V sch_##name##_any(V *sp, V a, V b);                                          \
+    SCH_APART3(V, sch_##name##_apart, sch_##name##_any, V *, V, V)                \
     SCH_U __attribute__((noinline)) static V sch_##name##_slow(V *sp, V a, V b) { \
         double x, y;                                                              \
         int64_t i;                                                                \
@@ -32,7 +33,7 @@ static inline bool sch_doubles(V a, V b, double *x, double *y) {
             !__builtin_##name##_overflow(allod_small_value(a), allod_small_value(b), &i)) return sch_wide(i); \
         /* An exact zero, which is 1, has no sign. */                             \
         if (a != 1 && b != 1 && sch_doubles(a, b, &x, &y)) return sch_float(x operator y); \
-        return sch_##name##_any(sp, a, b);                                        \
+        return sch_##name##_apart(sp, a, b);                                      \
     }                                                                             \
     static inline V sch_##name(V *sp, V a, V b) {                                 \
         int64_t r;                                                                \
@@ -52,9 +53,10 @@ SCH_U __attribute__((noinline)) static V sch_div(V *sp, V a, V b) {
 
 #define SCH_COMPARE(name, any, operator)                                          \
     bool sch_##name##_any(V *sp, V a, V b);                                       \
+    SCH_APART3(sch_truth, sch_##name##_apart, sch_##name##_any, V *, V, V)        \
     SCH_U __attribute__((noinline)) static bool sch_##name##_slow(V *sp, V a, V b) { \
         if (SCH_LIKELY(sch_both_float(a, b))) return sch_float_value(a) operator sch_float_value(b); \
-        return sch_##name##_any(sp, a, b);                                        \
+        return sch_##name##_apart(sp, a, b);                                      \
     }                                                                             \
     static inline bool sch_##name(V *sp, V a, V b) {                              \
         if (SCH_LIKELY(sch_both_small(a, b))) return (int64_t)a operator (int64_t)b; \

@@ -93,6 +93,10 @@ void sch_safe_point(V *sp);
 void sch_end(void) __attribute__((noreturn));
 void *sch_alloc_slow(size_t bytes);
 
+#include "apart.h"
+SCH_APART1(void, sch_safe_point_apart, sch_safe_point, V *)
+SCH_APART1(void *, sch_alloc_apart, sch_alloc_slow, size_t)
+
 /* ---- Errors ----------------------------------------------------------------------------------- */
 
 V sch_type_error(V *sp, const char *who, int which, const char *what, V is) __attribute__((cold, noreturn));
@@ -137,7 +141,7 @@ static inline uint64_t *sch_alloc(uint32_t type, size_t words, size_t len) {
     size_t bytes = 8 + 8 * words;
     char *p = r->cursor;
     if (SCH_UNLIKELY((uintptr_t)p + bytes > (uintptr_t)r->limit))
-        p = (char *)sch_alloc_slow(bytes);
+        p = (char *)sch_alloc_apart(bytes);
     else
         r->cursor = p + bytes;
     *(uint64_t *)p = ALLOD_HEADER(type, len);
@@ -155,7 +159,7 @@ static inline V sch_pair_at(uint64_t *p, V a, V d) {
     return (V)p;
 }
 /* Takes what the pair holds, so that its caller keeps neither meanwhile. */
-SCH_U SCH_COLD static V sch_cons_slow(V a, V d) { return sch_pair_at(sch_alloc_slow(24), a, d); }
+SCH_U SCH_COLD static V sch_cons_slow(V a, V d) { return sch_pair_at(sch_alloc_apart(24), a, d); }
 static inline V sch_cons(V a, V d) {
     allod_region *r = sch_rt.region;
     char *p = r->cursor;

@@ -11,6 +11,7 @@ struct sch_mark {
     uint64_t serial;
 };
 void sch_release_slow(char *cursor, uint64_t serial);
+SCH_APART2(void, sch_release_apart, sch_release_slow, char *, uint64_t)
 
 static inline struct sch_mark sch_mark(void) {
 #ifdef SCH_CHECKED
@@ -20,7 +21,7 @@ static inline struct sch_mark sch_mark(void) {
 }
 static inline void sch_release(struct sch_mark mark) {
     if (SCH_LIKELY(mark.serial == sch_rt.same)) sch_rt.region->cursor = mark.cursor;
-    else sch_release_slow(mark.cursor, mark.serial);
+    else sch_release_apart(mark.cursor, mark.serial);
 }
 /* All marks are over: something old leads to something new. */
 static inline void sch_keep(void) {

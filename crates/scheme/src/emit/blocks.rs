@@ -1,9 +1,9 @@
 //! Blocks, statements and loops as C.
 
 use super::inferred::place;
-use super::{Dest, Emit, takes_memory};
+use super::{Dest, Emit};
 use crate::core::Var;
-use crate::straight::{Block, End, Label, ProcId, Rhs, Stmt};
+use crate::straight::{Block, Code, End, Label, ProcId, Rhs, Stmt, each_rhs, takes_memory};
 use allod_scheme_datum::Place;
 
 impl Emit<'_> {
@@ -119,6 +119,17 @@ impl Emit<'_> {
         }
     }
 
+    /// Whether a clause computes with doubles and calls itself. gcc puts one that is small into itself some times,
+    /// and with this hint one that is not quite as small.
+    pub(super) fn is_small_recursion(&self, id: ProcId, c: usize) -> bool {
+        let Code { params, body, .. } = &self.flow.procs[id.0 as usize].clauses[c];
+        let mut itself = false;
+        each_rhs(body, &mut |rhs| {
+            itself |= matches!(rhs, Rhs::Call(_, Some(called), ..) if *called == (id, c));
+        });
+        itself && params.iter().all(|param| self.flow.raw.contains(param))
+    }
+
     fn stmt(&mut self, stmt: &Stmt) {
         self.step(stmt);
         if let Stmt::Let(Some(var), rhs, _) = stmt {
@@ -131,11 +142,14 @@ impl Emit<'_> {
             Stmt::Closures(all) => self.closures(all),
             Stmt::Scope(step) => self.scope(step),
             Stmt::Let(var, Rhs::Call(operator, known, arguments, at), live) => {
-                let (roots, stored) = self.roots.hold(live);
+                let is_quiet = known.is_some_and(|clause| self.flow.quiet.contains(&clause));
+                let (roots, stored) =
+                    if is_quiet { Default::default() } else { self.roots.hold(live) };
+                let base = if is_quiet { self.roots.len() } else { roots.len() };
                 let target = var.map(|var| format!("{} v{} SCH_U = ", self.kind(var), var.0));
                 let target = target.unwrap_or_else(|| "(void)".into());
                 // Arguments that have no register lie above what is kept, and are read first.
-                let mut call = self.call(operator, *known, arguments, *at, roots.len());
+                let mut call = self.call(operator, *known, arguments, *at, base);
                 if known.is_some_and(|clause| self.flow.raw_results.contains(&clause)) {
                     call = format!("sch_double({call})");
                 }

@@ -28,7 +28,7 @@ use crate::core::{Const, Program, Var};
 use crate::passes::live::SELF;
 use crate::passes::types::Types;
 use crate::prims::Prim;
-use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Stmt};
+use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, takes_memory};
 use allod_scheme_datum::{Node, Number, Place};
 use consts::Consts;
 use inferred::Inferred;
@@ -132,7 +132,9 @@ impl Emit<'_> {
             let kind = if self.flow.raw.contains(p) { 'b' } else { 'v' };
             format!("{kind}{}", p.0)
         }));
-        write!(self.out, "/* {} */\nstatic V f{}_{c}(V *sp SCH_U", comment(&proc.name), id.0)
+        let name = comment(&proc.name);
+        let hint = if self.is_small_recursion(id, c) { "inline " } else { "" };
+        write!(self.out, "/* {name} */\nstatic {hint}V f{}_{c}(V *sp SCH_U", id.0)
             .expect("strings grow");
         for i in 0..REGISTERS {
             let unused = format!("x{i}");
@@ -164,11 +166,12 @@ impl Emit<'_> {
 
     /// A safe point.
     fn poll(&mut self, live: &[String]) {
+        self.sites.nowhere();
         self.line("if (SCH_UNLIKELY(sch_poll())) {");
         for (i, name) in live.iter().enumerate() {
             self.line(&format!("    sp[{i}] = {name};"));
         }
-        self.line(&format!("    sch_safe_point(sp + {});", live.len()));
+        self.line(&format!("    sch_safe_point_apart(sp + {});", live.len()));
         for (i, name) in live.iter().enumerate() {
             self.line(&format!("    {name} = sp[{i}];"));
         }
@@ -414,30 +417,4 @@ impl Emit<'_> {
         let sp = if base == 0 { "sp".into() } else { format!("sp + {base}") };
         format!("{function}({sp}, {})", slots.join(", "))
     }
-}
-
-/// Whether a block itself takes memory, so that a turn or a call of it needs a safe point.
-fn takes_memory(block: &Block, flow: &Flow) -> bool {
-    let rhs_takes = |rhs: &Rhs| match rhs {
-        Rhs::Prim(prim, ..) => prim.takes_memory(),
-        Rhs::Block(block) => takes_memory(block, flow),
-        _ => false,
-    };
-    let stmts = block.stmts.iter().any(|stmt| match stmt {
-        Stmt::Let(_, rhs, _) => rhs_takes(rhs),
-        Stmt::Closures(all) => all.iter().any(|(_, id)| flow.procs[id.0 as usize].open),
-        Stmt::Scope(_) => false,
-    });
-    stmts
-        || match &block.end {
-            End::Return(rhs) => rhs_takes(rhs),
-            End::If(test, then, other) => {
-                rhs_takes(test) || takes_memory(then, flow) || takes_memory(other, flow)
-            }
-            End::Loops(labels, body) => {
-                takes_memory(body, flow)
-                    || labels.iter().any(|label| takes_memory(&label.body, flow))
-            }
-            End::Go(..) => false,
-        }
 }

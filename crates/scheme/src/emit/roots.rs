@@ -2,7 +2,8 @@
 //!
 //! A call keeps what is alive after it at `sp[0]` … `sp[n - 1]`, and nothing else. What was kept there by the call
 //! before, and is still alive, stays in its place: locals never change, and where a call moves what they lead
-//! to, it changes the roots, from which the locals are loaded again.
+//! to, it changes the roots, from which the locals are loaded again. A call that moves nothing (`Flow::quiet`) leaves all
+//! where it is.
 
 use crate::core::Var;
 
@@ -24,6 +25,11 @@ impl Roots {
                 *here = None;
             }
         }
+    }
+
+    /// How many places are in use, at most.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Gives each of the locals that are alive a place, and says which places are still to be stored to.

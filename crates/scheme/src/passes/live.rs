@@ -5,10 +5,13 @@
 //! gives  the same, where each call and each label lists the locals that are alive after or at it
 //! ```
 //! Those are the roots, if they may be objects: a call may move all of these, so they are stored on the stack before it and loaded
-//! after it, and nothing else is. Captured locals are alive as long as the closure itself, [`SELF`].
+//! after it, and nothing else is. Captured locals are alive as long as the closure itself, [`SELF`]. A call that can come to no
+//! safe point moves nothing, and lists none.
 
 use crate::core::Var;
-use crate::straight::{Atom, Block, Code, End, Flow, ProcId, Rhs, Step, Stmt};
+use crate::straight::{
+    Atom, Block, Code, End, Flow, ProcId, Rhs, Step, Stmt, each_rhs, takes_memory,
+};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The closure of the procedure that runs.
@@ -18,6 +21,8 @@ type Set = BTreeSet<Var>;
 
 /// Fills in what is alive.
 pub fn run(flow: &mut Flow) {
+    flow.quiet = quiet(flow);
+    let quiet = &flow.quiet;
     let is_open = |id: &ProcId| flow.procs[id.0 as usize].open;
     let closed = flow.proc_of.iter().filter(|(_, id)| !is_open(id)).map(|(var, _)| *var).collect();
     let never: HashSet<Var> = flow.raw.union(&flow.immediate).copied().collect();
@@ -27,6 +32,7 @@ pub fn run(flow: &mut Flow) {
         captured.extend(proc.var);
         let mut pass = Live {
             captures: &captures,
+            quiet,
             closed: &closed,
             never: &never,
             captured,
@@ -39,6 +45,7 @@ pub fn run(flow: &mut Flow) {
     let captured = HashSet::new();
     let mut pass = Live {
         captures: &captures,
+        quiet,
         closed: &closed,
         never: &never,
         captured,
@@ -49,8 +56,37 @@ pub fn run(flow: &mut Flow) {
     }
 }
 
+/// Clauses that take no memory, and call only such clauses: the greatest solution.
+fn quiet(flow: &Flow) -> HashSet<(ProcId, usize)> {
+    let mut quiet = HashSet::new();
+    for (i, proc) in flow.procs.iter().enumerate() {
+        for (c, code) in proc.clauses.iter().enumerate() {
+            if !code.rest && !takes_memory(&code.body, flow) {
+                quiet.insert((ProcId(i as u32), c));
+            }
+        }
+    }
+    loop {
+        let before = quiet.len();
+        let known = quiet.clone();
+        quiet.retain(|(id, c)| {
+            let mut fine = true;
+            each_rhs(&flow.procs[id.0 as usize].clauses[*c].body, &mut |rhs| {
+                if let Rhs::Call(_, called, ..) = rhs {
+                    fine &= called.is_some_and(|called| known.contains(&called));
+                }
+            });
+            fine
+        });
+        if quiet.len() == before {
+            return quiet;
+        }
+    }
+}
+
 struct Live<'a> {
     captures: &'a [Vec<Var>],
+    quiet: &'a HashSet<(ProcId, usize)>,
     /// Locals that are constants.
     closed: &'a HashSet<Var>,
     /// Locals that are never objects.
@@ -113,8 +149,10 @@ impl Live<'_> {
                     if let Some(var) = var {
                         live.remove(var);
                     }
-                    if matches!(rhs, Rhs::Call(..)) {
-                        *needed = live.iter().copied().collect();
+                    if let Rhs::Call(_, called, ..) = rhs {
+                        let is_quiet = called.is_some_and(|called| self.quiet.contains(&called));
+                        let kept = live.iter().copied().filter(|_| !is_quiet);
+                        *needed = kept.collect();
                     }
                     self.rhs(rhs, &mut live);
                 }

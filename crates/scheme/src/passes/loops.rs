@@ -6,8 +6,7 @@
 //!        of arguments, and only where nothing of the letrec* is left to do afterwards
 //! ```
 //! Such a procedure needs no closure, no frame and no call: it is a label. Inner letrecs come first, for the
-//! bodies of procedures that are loops themselves count as part of what is around them. Other procedures that
-//! are known and call themselves where nothing is left to do become loops inside.
+//! bodies of procedures that are loops themselves count as part of what is around them.
 
 use crate::core::{Clause, Expr, Lambda, Program, Var};
 use std::collections::HashMap;
@@ -21,14 +20,6 @@ pub fn run(program: &mut Program) {
 
 fn expr(e: &mut Expr, program: &mut Program) {
     e.children_mut(&mut |child| expr(child, program));
-    if let Expr::Define(global, value) = e
-        && let Expr::Lambda(lambda) = &mut **value
-    {
-        let info = &program.globals[global.0 as usize];
-        if info.defined == 1 && !info.assigned {
-            turn(lambda, &|e| matches!(e, Expr::Global(other, _) if other == global), program);
-        }
-    }
     if let Expr::Letrec(bindings, body) = e
         && are_loops(bindings, body)
     {
@@ -44,65 +35,6 @@ fn expr(e: &mut Expr, program: &mut Program) {
             .collect();
         let body = std::mem::replace(&mut **body, Expr::UNSPECIFIED);
         *e = Expr::Loops(lambdas, Box::new(body));
-    } else if let Expr::Letrec(bindings, _) = e {
-        for (var, value) in bindings {
-            if let Expr::Lambda(lambda) = value {
-                turn(lambda, &|e| matches!(e, Expr::Local(other) if other == var), program);
-            }
-        }
-    }
-}
-
-/// Makes a loop of each clause that calls itself where nothing is left to do.
-fn turn(lambda: &mut Lambda, is_itself: &dyn Fn(&Expr) -> bool, program: &mut Program) {
-    for clause in lambda.clauses.iter_mut().filter(|clause| clause.rest.is_none()) {
-        let label = program.var(&lambda.name);
-        if !tails(&mut clause.body, is_itself, clause.params.len(), label) {
-            continue;
-        }
-        program.vars[label.0 as usize].is_label = true;
-        let fresh = |param: &Var| {
-            let name = program.vars[param.0 as usize].name.clone();
-            program.var(&name)
-        };
-        let outer: Vec<Var> = clause.params.iter().map(fresh).collect();
-        let arguments = outer.iter().map(|var| Expr::Local(*var)).collect();
-        let inner = Clause {
-            params: std::mem::replace(&mut clause.params, outer),
-            rest: None,
-            body: std::mem::replace(&mut clause.body, Expr::UNSPECIFIED),
-        };
-        let inner = Lambda { name: lambda.name.clone(), clauses: vec![inner], at: lambda.at };
-        let enter = Expr::Call(Box::new(Expr::Local(label)), arguments, lambda.at);
-        clause.body = Expr::Loops(vec![(label, inner)], Box::new(enter));
-    }
-}
-
-/// Makes calls at tail positions go to a label, if there are any.
-fn tails(e: &mut Expr, is_itself: &dyn Fn(&Expr) -> bool, count: usize, label: Var) -> bool {
-    let inside = |e: &mut Expr| tails(e, is_itself, count, label);
-    match e {
-        Expr::Call(operator, arguments, _) => {
-            let found = is_itself(operator) && arguments.len() == count;
-            if found {
-                **operator = Expr::Local(label);
-            }
-            found
-        }
-        Expr::If(_, then, other) => {
-            let then = inside(then);
-            inside(other) || then
-        }
-        Expr::Seq(all) => inside(all.last_mut().expect("never empty")),
-        Expr::Let(_, body) | Expr::Letrec(_, body) => inside(body),
-        Expr::Loops(lambdas, body) => {
-            let mut found = inside(body);
-            for (_, lambda) in lambdas {
-                found |= inside(&mut lambda.clauses[0].body);
-            }
-            found
-        }
-        _ => false,
     }
 }
 

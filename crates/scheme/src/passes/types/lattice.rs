@@ -270,7 +270,15 @@ impl Type {
         if self.kinds | LITERAL == ALL {
             return "any".into();
         }
-        let names = NAMES.iter().filter(|(kind, _)| self.kinds & kind != 0);
-        names.map(|(_, name)| *name).collect::<Vec<_>>().join(" or ")
+        let named = |is: bool| {
+            let names = NAMES.iter().filter(|(kind, _)| (self.kinds & kind != 0) == is);
+            names.map(|(_, name)| *name).collect::<Vec<_>>()
+        };
+        let (kinds, others) = (named(true), named(false));
+        if others.len() < 4 {
+            format!("any but {}", others.join(" or "))
+        } else {
+            kinds.join(" or ")
+        }
     }
 }
