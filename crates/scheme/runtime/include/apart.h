@@ -8,7 +8,8 @@
 #ifndef SCHEME_APART_H
 #define SCHEME_APART_H
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(SCH_CHECKED)
+#if defined(__x86_64__) && !defined(__AVX__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) \
+    && !defined(SCH_CHECKED)
 /* Calls what rax leads to. It is called by what uses no memory below the stack pointer. */
 __asm__(".pushsection .text.unlikely, \"ax\", @progbits\n"
         ".type sch_keeping, @function\n"
