@@ -28,6 +28,8 @@ use std::time::Duration;
 pub const SUITE: &str = "scheme";
 /// The suite of counted instructions, which compilation has no part in.
 pub const INSTRUCTIONS: &str = "scheme-instructions";
+/// The suite of longest pauses.
+pub const PAUSES: &str = "scheme-pauses";
 /// Programs that take longer are given up.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -44,6 +46,8 @@ pub struct Request<'a> {
     pub terms: Terms,
     /// The size for a first look.
     pub quick: bool,
+    /// Whether longest pauses are measured, too.
+    pub pauses: bool,
 }
 
 /// The suite that a group's mean stands in, or the rows of the group that stands apart.
@@ -90,11 +94,8 @@ pub fn choose(
 /// When a part of the laboratory is missing; what an arm cannot do is recorded instead.
 pub fn run(request: &Request, progress: impl FnMut(&Step)) -> Result<Report, String> {
     let scratch = Scratch::new()?;
-    let workloads: Vec<Workload> = request
-        .programs
-        .iter()
-        .map(|c| work::workload(c, request.arms, request.quick, &scratch))
-        .collect();
+    let workloads: Vec<Workload> =
+        request.programs.iter().map(|c| work::workload(c, request, &scratch)).collect();
     let plan = Plan {
         suite: SUITE,
         workloads: &workloads,
@@ -146,6 +147,11 @@ fn views(request: &Request) -> Vec<View> {
         View::new(SUITE, all.iter().copied(), &metric::RUN),
         View::peaks(SUITE, all.iter().copied()),
     ];
+    if request.pauses {
+        let all = all.into_iter().chain(apart);
+        let pauses = View::new(PAUSES, all, &metric::PAUSE);
+        views.push(View { ratios: Ratios::None, ..pauses });
+    }
     for group in Group::ALL {
         let rows = names_of(request, Some(group));
         let view = View::new(&group_suite(group), rows.iter().copied(), &metric::RUN);
@@ -165,7 +171,7 @@ impl<'a> Request<'a> {
     fn quick(arms: &'a [Arm], baseline: &'a str, programs: &'a [&'static Classic]) -> Self {
         let rule = allod_lab::driver::Rule::rounds(1);
         let terms = Terms { rule, seed: 1, threshold: 0.01, counting: false };
-        Request { arms, baseline, programs, terms, quick: true }
+        Request { arms, baseline, programs, terms, quick: true, pauses: false }
     }
 }
 

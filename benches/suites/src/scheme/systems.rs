@@ -16,7 +16,12 @@ pub struct System {
     pub compile: &'static [&'static str],
     /// The command that runs what was compiled, in the same folder; the size comes last.
     pub run: &'static [&'static str],
+    /// Whether the program tells its longest pause when [`TELL_PAUSE`] is set.
+    pub tells_pause: bool,
 }
+
+/// The variable that asks other systems' programs for their longest pause.
+pub const TELL_PAUSE: &str = "TELL_PAUSE";
 
 macro_rules! wrapper {
     ($name:literal) => {
@@ -40,6 +45,7 @@ pub static SYSTEMS: [System; 4] = [
         ],
         compile: &["scheme", "--script", "compile.scm"],
         run: &["scheme", "--program", "peer.so"],
+        tells_pause: true,
     },
     System {
         name: "gambit",
@@ -48,6 +54,7 @@ pub static SYSTEMS: [System; 4] = [
         files: &[wrapper!("gambit")],
         compile: &["gsc", "-exe", "-o", "peer", "peer.scm"],
         run: &["./peer"],
+        tells_pause: false,
     },
     System {
         name: "chicken",
@@ -69,6 +76,7 @@ pub static SYSTEMS: [System; 4] = [
             "peer",
         ],
         run: &["./peer"],
+        tells_pause: false,
     },
     System {
         name: "guile",
@@ -89,5 +97,6 @@ pub static SYSTEMS: [System; 4] = [
             "-c",
             "(load-compiled (string-append (getcwd) \"/peer.go\"))",
         ],
+        tells_pause: false,
     },
 ];

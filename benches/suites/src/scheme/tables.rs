@@ -1,6 +1,6 @@
 //! The tables that `allod bench scheme` prints.
 
-use super::{INSTRUCTIONS, Request, SUITE, codegen, compared, group_suite, names_of};
+use super::{INSTRUCTIONS, PAUSES, Request, SUITE, codegen, compared, group_suite, names_of};
 use crate::required;
 use allod_lab::model::Report;
 use allod_lab::stats::FEWEST;
@@ -59,6 +59,16 @@ pub fn tables(request: &Request, report: &Report) -> String {
             request.baseline,
             apart.counts(),
             apart.ratio_rows()
+        );
+    }
+    if request.pauses {
+        let names = names_of(request, None).into_iter();
+        let workloads = names.chain(names_of(request, Some(Group::Continuations))).collect();
+        let pauses = SuiteTable { suite: PAUSES, workloads, ..all.clone() };
+        text += &format!(
+            "Longest pause: milliseconds that the program was stopped for its memory, in runs of their own, as\n\
+             the systems tell that do; medians; * the best of its row.\n\n{}\n",
+            pauses.counts()
         );
     }
     text += &codegen::table(request, report);

@@ -1,9 +1,9 @@
 //! One program on one compiler: compiled before its first run, then run and its result compared.
 
-use super::LIMIT;
 use super::arms::{options, strategy};
 use super::scratch::Scratch;
-use super::systems::{SYSTEMS, System};
+use super::systems::{SYSTEMS, System, TELL_PAUSE};
+use super::{LIMIT, Request};
 use allod_lab::model::{Arm, Outcome, Turn, Work, Workload, metric};
 use allod_lab::process::{End, Launch, Used};
 use allod_lab::{files, program};
@@ -17,28 +17,34 @@ use std::path::PathBuf;
 /// A program as a workload for the driver, of all of these arms or of this compiler's.
 pub fn workload<'a>(
     classic: &'static Classic,
-    arms: &[Arm],
-    quick: bool,
+    request: &Request,
     scratch: &'a Scratch,
 ) -> Workload<'a> {
-    let own = arms.iter().filter(|arm| strategy(&arm.name).is_some());
+    let own = request.arms.iter().filter(|arm| strategy(&arm.name).is_some());
     let arms = match classic.group {
         Group::Objects => own.map(|arm| arm.name.clone()).collect(),
         _ => Vec::new(),
     };
-    let size = if quick { classic.quick } else { classic.full };
+    let size = if request.quick { classic.quick } else { classic.full };
     Workload {
         name: classic.name.into(),
         pinned: true,
         arms,
         most_rounds: None,
-        work: Box::new(Program { classic, size, scratch, compiled: RefCell::default() }),
+        work: Box::new(Program {
+            classic,
+            size,
+            pauses: request.pauses,
+            scratch,
+            compiled: RefCell::default(),
+        }),
     }
 }
 
 struct Program<'a> {
     classic: &'static Classic,
     size: Size,
+    pauses: bool,
     scratch: &'a Scratch,
     /// What each arm starts, or why it starts nothing.
     compiled: RefCell<HashMap<String, Result<Compiled, String>>>,
@@ -67,7 +73,14 @@ impl Work for Program<'_> {
             folder: Some(folder),
             ..Launch::of(arm, turn, program, &arguments)
         };
-        Ok(judged(&launch.run()?, self.size.result, turn.counting))
+        let mut outcome = judged(&launch.run()?, self.size.result, turn.counting);
+        let tell = pause_variable(&arm.name).filter(|_| self.pauses && outcome.failure.is_none());
+        if let Some(tell) = tell {
+            let environment = [&arm.environment[..], &[(tell.into(), "1".into())]].concat();
+            let told = Launch { environment: &environment, ..launch }.run()?;
+            outcome.values.extend(longest_pause(&told).map(|ms| (metric::PAUSE, ms)));
+        }
+        Ok(outcome)
     }
 }
 
@@ -82,6 +95,20 @@ impl Program<'_> {
             None => compile_here(arm, folder),
         }
     }
+}
+
+/// The variable that has an arm's programs tell their longest pause; none where they cannot.
+fn pause_variable(arm: &str) -> Option<&'static str> {
+    match SYSTEMS.iter().find(|s| s.name == arm) {
+        Some(system) => system.tells_pause.then_some(TELL_PAUSE),
+        None => Some("SCHEME_STATS"),
+    }
+}
+
+/// The longest pause that a program told, in milliseconds.
+fn longest_pause(used: &Used) -> Option<f64> {
+    let line = used.stderr.lines().find_map(|l| l.strip_prefix("longest pause"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 fn compile_here(arm: &str, folder: PathBuf) -> Result<Compiled, String> {
@@ -149,6 +176,21 @@ mod tests {
         let outcome = said("42\\nus=1500\\n");
         assert_eq!(outcome.failure, None);
         assert!(outcome.values.contains(&(metric::RUN, 1.5)), "{outcome:?}");
+    }
+
+    #[test]
+    fn the_longest_pause_is_what_the_program_tells() {
+        let pause = |text: &str| {
+            let arguments = ["-c".into(), format!("echo '{text}' >&2").into()];
+            longest_pause(&Launch::new(Path::new("/bin/sh"), &arguments).run().unwrap())
+        };
+        assert_eq!(pause("moved 3\nlongest pause       2.25 ms, with 1 MiB surviving"), Some(2.25));
+        assert_eq!(pause("longest pause none"), None);
+        assert_eq!(pause_variable("chez"), Some(TELL_PAUSE));
+        assert_eq!(
+            (pause_variable("allod-gcc"), pause_variable("guile")),
+            (Some("SCHEME_STATS"), None)
+        );
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn run(suite: &Suite) -> Result<(), Failure> {
         Suite::Heap(args) => heap::measure(args, &progress)?,
         Suite::Region(args) => region::measure(&args.options, &progress)?,
         Suite::Frame(args) => frame::measure(&args.options, &progress)?,
-        Suite::Scheme(args) => scheme::measure(&args.options, &progress)?,
+        Suite::Scheme(args) => scheme::measure(args, &progress)?,
         Suite::All(_) => all(options, &progress)?,
     };
     drop(progress);

@@ -18,6 +18,11 @@ pub use allod_suites::scheme::SUITE;
 pub struct Scheme {
     #[command(flatten)]
     pub options: Options,
+    /// Run each program once more in each round to learn its longest pause
+    ///
+    /// Only of systems that tell: this compiler and Chez Scheme. Times are those of the other runs.
+    #[arg(long, conflicts_with = "instructions")]
+    pauses: bool,
 }
 
 /// A line for each program.
@@ -26,7 +31,8 @@ pub fn list() -> String {
 }
 
 /// Runs what was chosen.
-pub fn measure(options: &Options, progress: &Progress) -> Measured {
+pub fn measure(args: &Scheme, progress: &Progress) -> Measured {
+    let options = &args.options;
     let found = scheme::arms();
     for why in &found.missing {
         eprintln!("allod: {why}");
@@ -42,6 +48,7 @@ pub fn measure(options: &Options, progress: &Progress) -> Measured {
         programs: &options.share(&programs)?,
         terms: options.terms(10),
         quick: options.quick,
+        pauses: args.pauses,
     };
     let report = scheme::run(&request, |step| progress.step(step))?;
     let legend = legend_of(arms.iter().map(|a| (a.name.as_str(), a.origin.as_str())));

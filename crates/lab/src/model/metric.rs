@@ -28,6 +28,8 @@ pub const TIME: Metric = Metric::new("time", "ns/op");
 pub const WALL: Metric = Metric::new("wall", "ms");
 /// The part of a run that counts, by the program's own clock.
 pub const RUN: Metric = Metric::new("run", "ms");
+/// The longest that the program's memory system stopped it, as that system tells.
+pub const PAUSE: Metric = Metric::new("pause", "ms");
 /// Time in user mode.
 pub const USER: Metric = Metric::new("user", "ms");
 /// Time in the kernel.
