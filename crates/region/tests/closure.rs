@@ -154,6 +154,16 @@ fn what_goes_into_a_new_container_twice_is_copied_once() {
     assert!(key.same(value));
     let from = outer.dict_from([(text, text)]).entries().next().unwrap();
     assert!(from.0.same(from.1));
+    let keys =
+        [Value::TRUE, text, Value::NIL].map(|key| (key, if key.is_nil() { text } else { v }));
+    let from: Vec<_> = outer.dict_from(keys).entries().collect();
+    assert!(from[0].1.same(from[1].1) && from[1].0.same(from[2].1) && from[1].1 == v);
+    let account =
+        Account { number: 1, owner: Slot::new(v), entries: [v, Value::NIL, v].map(Slot::new) };
+    let account = outer.alloc(account);
+    assert_eq!(home(account.owner.get()), outer.control());
+    assert!(account.entries.iter().step_by(2).all(|e| e.get().same(account.owner.get())));
+    assert!(account.entries[1].get().is_nil() && account.number == 1);
 }
 
 #[test]
