@@ -38,11 +38,20 @@ fn done(result: Result<(), Error>) -> bool {
     result.map_err(|error| errno::set(code(error))).is_ok()
 }
 
-/// The caller's bytes, and its text, which ought to be UTF-8 but is not looked at.
-unsafe fn bytes<'a>(p: *const c_void, n: usize) -> &'a [u8] {
-    // SAFETY: the caller's `n` bytes; of length 0 it may be null.
-    unsafe { if n == 0 { &[] } else { slice::from_raw_parts(p.cast(), n) } }
+/// What is made of the caller's bytes, or of its text, which ought to be UTF-8 but is not looked at; the empty value for
+/// more than any object has.
+unsafe fn of_bytes(p: *const c_void, n: usize, make: impl FnOnce(&[u8]) -> Raw) -> Raw {
+    let all: &[u8] = match n {
+        0 => &[],
+        // SAFETY: the caller's `n` bytes.
+        1..MOST_BYTES => unsafe { slice::from_raw_parts(p.cast(), n) },
+        _ => return made(EMPTY),
+    };
+    made(make(all))
 }
+
+/// So many bytes, and more, are in no object: its header has 48 bits for their number.
+const MOST_BYTES: usize = 1 << 48;
 
 unsafe fn roots<'a>(p: *mut Raw, count: usize) -> &'a mut [Raw] {
     // SAFETY: the caller's array; of length 0 it may be null.
@@ -150,10 +159,12 @@ export! {
     /// Constructor of an array.
     fn allod_mk_array(r: *mut Control, len: usize, fill: Raw) -> Raw { made(objects::mk_array(r, len, fill)) }
     /// Constructor of a string.
-    fn allod_mk_string(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_text(r, bytes(p.cast(), n))) }
+    fn allod_mk_string(r: *mut Control, p: *const c_char, n: usize) -> Raw {
+        of_bytes(p.cast(), n, |text| objects::mk_text(r, text))
+    }
     /// Constructor of bytes.
     fn allod_mk_bytes(r: *mut Control, p: *const c_void, n: usize) -> Raw {
-        made(objects::mk_bytes(r, bytes(p, n)))
+        of_bytes(p, n, |data| objects::mk_bytes(r, data))
     }
     /// Constructor of a dictionary.
     fn allod_mk_dict(r: *mut Control, capacity: usize) -> Raw { made(objects::mk_dict(r, capacity)) }
@@ -163,10 +174,13 @@ export! {
     }
     /// Constructor of a closure.
     fn allod_mk_closure(r: *mut Control, code: usize, captured: *mut Raw, count: usize) -> Raw {
+        if count >= MOST_BYTES { return made(EMPTY) }
         made(objects::mk_closure(r, code, roots(captured, count)))
     }
     /// Constructor of an uninterned symbol.
-    fn allod_mk_symbol(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_name(r, bytes(p.cast(), n))) }
+    fn allod_mk_symbol(r: *mut Control, p: *const c_char, n: usize) -> Raw {
+        of_bytes(p.cast(), n, |name| objects::mk_name(r, name))
+    }
     /// Constructor of an object of any type.
     fn allod_mk_object(r: *mut Control, id: u32, len: usize) -> Raw { made(objects::object(r, id, len)) }
     /// A list by one allocation.
@@ -183,11 +197,14 @@ export! {
     }
     /// An array with its numbers by one allocation.
     fn allod_float_array(r: *mut Control, numbers: *const f64, count: usize) -> Raw {
+        if count >= MOST_BYTES { return made(EMPTY) }
         let numbers = if count == 0 { &[] } else { slice::from_raw_parts(numbers, count) };
         made(batch::floats(r, numbers))
     }
     /// The symbol of a name.
-    fn allod_symbol(p: *const c_char, n: usize) -> Raw { made(symbol::intern_bytes(bytes(p.cast(), n)).unwrap_or(EMPTY)) }
+    fn allod_symbol(p: *const c_char, n: usize) -> Raw {
+        of_bytes(p.cast(), n, |name| symbol::intern_bytes(name).unwrap_or(EMPTY))
+    }
     /// Resolves a symbol cell.
     fn allod_symbol_resolve(cell: *mut SymbolCell) -> Raw {
         let v = allod_symbol((*cell).name, (*cell).len);

@@ -121,16 +121,18 @@ unsafe fn enter(r: *mut Control, other: *mut Control) -> Result<(), Full> {
     }
 }
 
-/// Whether `r` itself keeps `other`.
+/// Whether `r` itself keeps `other`, or holds it and it is frozen: then it does not matter through which regions.
 ///
 /// # Safety
 /// Both are alive.
 pub(crate) unsafe fn keeps(r: *mut Control, other: *mut Control) -> bool {
     // SAFETY: the caller's contract.
     unsafe {
+        if r != other && (*other).frozen {
+            return outlives(other, r);
+        }
         (*r).kept.as_ref().is_some_and(|kept| {
-            kept.settled.get(other as u64).is_some()
-                || kept.some.as_slice().iter().any(|&held| slots::last_heir(held) == other)
+            kept.some.as_slice().iter().any(|&held| slots::last_heir(held) == other)
         })
     }
 }
