@@ -11,9 +11,9 @@ use allod_region::{
     transmigrate, types, validate,
 };
 use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicU64, Ordering::Release};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Release};
 use core::{ptr, slice};
-use libc::{EINVAL, ENOMEM, EPERM, c_char, c_void};
+use libc::{EBUSY, EEXIST, EINVAL, ENOMEM, EPERM, EXDEV, c_char, c_void};
 
 const EMPTY: Raw = Raw(0);
 
@@ -21,6 +21,8 @@ fn code(error: Error) -> i32 {
     match error {
         Error::OutOfMemory => ENOMEM,
         Error::Frozen => EPERM,
+        Error::Held => EBUSY,
+        Error::DiesFirst => EXDEV,
         _ => EINVAL,
     }
 }
@@ -52,6 +54,13 @@ unsafe fn of_bytes(p: *const c_void, n: usize, make: impl FnOnce(&[u8]) -> Raw) 
 
 /// So many bytes, and more, are in no object: its header has 48 bits for their number.
 const MOST_BYTES: usize = 1 << 48;
+
+fn stored(result: Result<Raw, Error>) -> Raw {
+    result.unwrap_or_else(|error| {
+        errno::set(code(error));
+        EMPTY
+    })
+}
 
 unsafe fn roots<'a>(p: *mut Raw, count: usize) -> &'a mut [Raw] {
     // SAFETY: the caller's array; of length 0 it may be null.
@@ -94,6 +103,18 @@ export! {
     /// Leaves a scope with survivors.
     fn allod_region_exit_with(r: *mut Control, heir: *mut Control, first: *mut Raw, count: usize) -> bool {
         done(barrier::exit_with(r, heir, roots(first, count)))
+    }
+    /// Leaves several scopes at once.
+    fn allod_region_exit_to(inner: *mut Control, outer: *mut Control) -> bool { life::exit_to(inner, outer) }
+    /// Frees what no root reaches in a region that stays open.
+    fn allod_region_evacuate(r: *mut Control, roots: *const Roots) -> bool {
+        done(barrier::evacuate(r, |each| {
+            let mut frame = roots;
+            while let Some(now) = frame.as_ref() {
+                (0..now.count).for_each(|i| each(now.values.add(i)));
+                frame = now.next;
+            }
+        }))
     }
     /// Adds a reference.
     fn allod_region_retain(r: *mut Control) { life::retain(r) }
@@ -147,6 +168,29 @@ export! {
             errno::set(if why == Refused::Full { ENOMEM } else { EINVAL });
             0
         })
+    }
+    /// Enters types that are to have consecutive ids.
+    fn allod_types_register(records: *const Type, count: usize, first: u32) -> bool {
+        for i in 0..count {
+            let id = allod_type_register(records.add(i));
+            if id == 0 { return false }
+            if id as usize != first as usize + i { errno::set(EEXIST); return false }
+        }
+        true
+    }
+    /// Sets what is called when memory that was asked for without a test is out.
+    fn allod_region_on_no_memory(handler: Option<extern "C" fn(usize)>) {
+        ON_NO_MEMORY.store(handler.map_or(0, |handler| handler as usize), Release);
+    }
+    /// Ends the program.
+    fn allod_region_no_memory(size: usize) -> ! {
+        let handler = ON_NO_MEMORY.load(Acquire);
+        if handler != 0 {
+            core::mem::transmute::<usize, extern "C" fn(usize)>(handler)(size);
+        }
+        let said = c"allod region: memory is out\n";
+        libc::write(2, said.as_ptr().cast(), said.count_bytes());
+        libc::abort()
     }
     /// Constructor of an integer.
     fn allod_mk_int(r: *mut Control, i: i64) -> Raw { made(objects::mk_int(r, i)) }
@@ -213,10 +257,15 @@ export! {
     }
     /// The barrier, for objects.
     fn allod_store_object(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
-        barrier::store_checked(container.0 as *const u64, slot, v).unwrap_or_else(|error| {
-            errno::set(code(error));
-            EMPTY
-        })
+        stored(barrier::store_checked(container.0 as *const u64, slot, v))
+    }
+    /// The barrier that refuses.
+    fn allod_store_as_is(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
+        stored(barrier::store_as_is(container.0 as *const u64, slot, v))
+    }
+    /// The barrier that merges.
+    fn allod_store_merging(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
+        stored(barrier::store_merging(container.0 as *const u64, slot, v))
     }
     /// The keys of the hashes of words.
     fn allod_hash_keys() -> *const u64 { hash::keys_address() }
@@ -274,6 +323,17 @@ export! {
     /// Takes a root back.
     fn allod_root_remove(slot: *mut Raw) { validate::remove_root(slot) }
 }
+
+/// `allod_roots`.
+#[repr(C)]
+pub struct Roots {
+    next: *const Roots,
+    count: usize,
+    values: *mut Raw,
+}
+
+/// The address of the program's handler; 0 for none.
+static ON_NO_MEMORY: AtomicUsize = AtomicUsize::new(0);
 
 /// `allod_symbol_cell`.
 #[repr(C)]
