@@ -445,6 +445,17 @@ static void a_region_is_evacuated_from_linked_roots(void) {
     allod_region_exit(r);
 }
 
+static void a_failed_constructor_is_no_entry(void) {
+    allod_region *r = allod_region_create();
+    allod_value d = allod_dict(r, 2);
+    CHECK(allod_dict_set(d, ALLOD_TRUE, ALLOD_NIL));
+    errno = 0;
+    CHECK(!allod_dict_set(d, ALLOD_TRUE, allod_array(r, opaque_size(SIZE_MAX / 8), ALLOD_NIL)) && errno == EINVAL);
+    CHECK(!allod_dict_set(d, ALLOD_FALSE, ALLOD_EMPTY) && !allod_dict_set(d, ALLOD_EMPTY, ALLOD_NIL));
+    CHECK(allod_dict_len(d) == 1 && allod_dict_get(d, ALLOD_TRUE) == ALLOD_NIL);
+    allod_region_exit(r);
+}
+
 static void an_escape_leaves_the_scopes_between(void) {
     allod_region *mark = allod_region_create(), *r = mark, *other = allod_region_create();
     for (int i = 0; i < 100; i++) r = allod_region_create_in(r);
@@ -547,6 +558,7 @@ int main(void) {
     accounting_adds_up();
     a_region_is_evacuated_from_linked_roots();
     an_escape_leaves_the_scopes_between();
+    a_failed_constructor_is_no_entry();
     stores_keep_identity_or_refuse();
     records_have_constant_ids();
     what_is_needed_is_there_or_the_program_ends();

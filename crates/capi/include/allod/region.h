@@ -387,7 +387,8 @@ static inline const char *allod_text(allod_value v) {
  * everything `v` reaches is copied there; a compiler that wants values to keep their identity merges the
  * region beforehand (allod_region_merge). Returns what was stored; ALLOD_EMPTY, with the slot unchanged,
  * when memory is out (ENOMEM), when the container is frozen (EPERM), or when `v` is in a region and the
- * container in none (EINVAL): static data outlives every region. */
+ * container in none (EINVAL): static data outlives every region. Immediates, and ALLOD_EMPTY, which empties the slot,
+ * are stored without a look at the container: it must not be frozen. */
 allod_value allod_store_object(allod_value container, allod_value *slot, allod_value v);
 static inline allod_value allod_store(allod_value container, allod_value *slot, allod_value v) {
     if (!allod_is_object(v)) return *slot = v;
@@ -476,8 +477,8 @@ static inline allod_value allod_dict_get(allod_value dict, allod_value key) {
 static inline bool allod_dict_contains(allod_value dict, allod_value key) {
     return allod_dict_get(dict, key) != ALLOD_EMPTY;
 }
-/* False with errno EINVAL for an invalid key, ENOMEM, EPERM for a frozen dictionary, or EINVAL as for
- * allod_store. */
+/* False with errno EINVAL for an invalid key or ALLOD_EMPTY as the value, ENOMEM, EPERM for a frozen dictionary, or
+ * EINVAL as for allod_store. */
 bool allod_dict_set(allod_value dict, allod_value key, allod_value v);
 /* The removed value; ALLOD_EMPTY if there was none. */
 allod_value allod_dict_remove(allod_value dict, allod_value key);
