@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include <allod/region.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -420,7 +423,123 @@ static void accounting_adds_up(void) {
     allod_region_exit(r);
 }
 
+static void a_region_is_evacuated_from_linked_roots(void) {
+    allod_region *r = allod_region_create();
+    allod_value outer[2] = {text(r, "kept"), ALLOD_EMPTY}, inner[1] = {allod_pair(r, outer[0], ALLOD_EOF)};
+    allod_roots caller = {NULL, 2, outer}, callee = {&caller, 1, inner};
+    for (int turn = 0; turn < 100; turn++) {
+        for (int i = 0; i < 10000; i++) allod_float(r, i);
+        CHECK(allod_region_evacuate(r, &callee));
+        CHECK(allod_region_account(r).live == 40 && allod_region_account(r).chunk_bytes == 0);
+        CHECK(allod_car(inner[0]) == outer[0] && allod_cdr(inner[0]) == ALLOD_EOF && outer[1] == ALLOD_EMPTY);
+        CHECK(memcmp(allod_text(outer[0]), "kept", 4) == 0 && allod_region_of(allod_object(outer[0])) == r);
+    }
+    allod_region *child = allod_region_create_in(r);
+    errno = 0;
+    CHECK(!allod_region_evacuate(r, &callee) && errno == EBUSY && allod_car(inner[0]) == outer[0]);
+    allod_region_exit(child);
+    CHECK(allod_region_evacuate(r, NULL) && allod_region_account(r).live == 0);
+    allod_region_freeze(r);
+    errno = 0;
+    CHECK(!allod_region_evacuate(r, NULL) && errno == EPERM);
+    allod_region_exit(r);
+}
+
+static void a_failed_constructor_is_no_entry(void) {
+    allod_region *r = allod_region_create();
+    allod_value d = allod_dict(r, 2);
+    CHECK(allod_dict_set(d, ALLOD_TRUE, ALLOD_NIL));
+    errno = 0;
+    CHECK(!allod_dict_set(d, ALLOD_TRUE, allod_array(r, opaque_size(SIZE_MAX / 8), ALLOD_NIL)) && errno == EINVAL);
+    CHECK(!allod_dict_set(d, ALLOD_FALSE, ALLOD_EMPTY) && !allod_dict_set(d, ALLOD_EMPTY, ALLOD_NIL));
+    CHECK(allod_dict_len(d) == 1 && allod_dict_get(d, ALLOD_TRUE) == ALLOD_NIL);
+    allod_region_exit(r);
+}
+
+static void an_escape_leaves_the_scopes_between(void) {
+    allod_region *mark = allod_region_create(), *r = mark, *other = allod_region_create();
+    for (int i = 0; i < 100; i++) r = allod_region_create_in(r);
+    CHECK(!allod_region_exit_to(r, other) && allod_region_exit_to(r, mark));
+    allod_value v = text(mark, "still open");
+    CHECK(allod_region_evacuate(mark, &(allod_roots){NULL, 1, &v}) && allod_len(v) == 10);
+    allod_region_exit(mark);
+    allod_region_exit(other);
+}
+
+static void stores_keep_identity_or_refuse(void) {
+    allod_region *outer = allod_region_create(), *inner = allod_region_create();
+    allod_value box = allod_box(outer, ALLOD_UNBOUND), v = text(inner, "inner"), *slot = allod_object(box) + 1;
+    errno = 0;
+    CHECK(!allod_store_as_is(box, slot, v) && errno == EXDEV && allod_unbox(box) == ALLOD_UNBOUND);
+    CHECK(allod_store_as_is(box, slot, ALLOD_UNSPECIFIED) == ALLOD_UNSPECIFIED);
+    CHECK(allod_store_merging(box, slot, v) == v && allod_unbox(box) == v);
+    CHECK(allod_store_as_is(box, slot, v) == v);
+    allod_region_exit(inner);
+    CHECK(memcmp(allod_text(allod_unbox(box)), "inner", 5) == 0);
+    allod_region_freeze(outer);
+    errno = 0;
+    CHECK(!allod_store_merging(box, slot, v) && errno == EPERM);
+    allod_region_exit(outer);
+}
+
+/* Registered before all others, at the program's start. */
+enum { POINT = ALLOD_FIRST_TYPE, WRITABLE };
+static const allod_type first_types[2] = {
+    {"point", 24, 8, 0x2, ALLOD_TAIL_NONE, 0, NULL, NULL},
+    {"writable", 8, 8, 0, ALLOD_TAIL_PLAIN, 1, NULL, NULL}, /* a string that can be written */
+};
+
+static void records_have_constant_ids(void) {
+    allod_region *r = allod_region_create(), *heir = allod_region_create();
+    uint64_t *p = allod_alloc_typed(r, POINT, 2), *s = allod_alloc_tailed(r, WRITABLE, 1, 5);
+    memcpy(s + 1, "hello\0\0", 8);
+    p[1] = 7;
+    p[2] = allod_object_value(s);
+    allod_value v = allod_object_value(p);
+    ((char *)(s + 1))[0] = 'j';
+    CHECK(allod_is(v, POINT) && allod_is(p[2], WRITABLE) && !allod_is(p[2], POINT) && !allod_is(ALLOD_NIL, POINT));
+    CHECK(allod_region_exit_with(r, heir, &v, 1));
+    CHECK(allod_object(v)[1] == 7 && memcmp(allod_object(allod_object(v)[2]) + 1, "jello", 5) == 0);
+    errno = 0;
+    CHECK(!allod_types_register(first_types, 2, POINT) && errno == EEXIST);
+    allod_region_exit(heir);
+}
+
+static void no_memory(size_t size) { _exit(size == (size_t)PTRDIFF_MAX ? 3 : 4); }
+
+static void what_is_needed_is_there_or_the_program_ends(void) {
+    allod_region *r = allod_region_create();
+    memset(allod_region_need(r, 1000), 1, 1000);
+    for (int handled = 0; handled < 2; handled++) {
+        pid_t child = fork();
+        if (child == 0) {
+            close(2);
+            if (handled) allod_region_on_no_memory(no_memory);
+            allod_region_need(r, opaque_size((size_t)PTRDIFF_MAX));
+            _exit(0);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK(handled ? WIFEXITED(status) && WEXITSTATUS(status) == 3
+                      : WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    }
+    allod_region_exit(r);
+}
+
+static void impossible_lengths_are_refused_unseen(void) {
+    allod_region *r = allod_region_create();
+    for (int bit = 48; bit < 64; bit++) {
+        size_t n = opaque_size((size_t)1 << bit);
+        errno = 0;
+        CHECK(!allod_symbol("x", n) && errno == ENOMEM && !allod_mk_symbol(r, "x", n));
+        CHECK(!allod_string(r, "x", n) && !allod_mk_string(r, "x", n) && !allod_mk_bytes(r, "x", n));
+        CHECK(!allod_mk_closure(r, NULL, NULL, n) && !allod_float_array(r, NULL, n) && !allod_mk_dict(r, n));
+    }
+    allod_region_exit(r);
+}
+
 int main(void) {
+    CHECK(allod_types_register(first_types, 2, POINT));
     immediates_need_no_memory();
     inlined_and_called_make_the_same();
     symbols_are_interned();
@@ -437,5 +556,12 @@ int main(void) {
     regions_are_shared_and_sent();
     a_tether_keeps_what_was_left();
     accounting_adds_up();
+    a_region_is_evacuated_from_linked_roots();
+    an_escape_leaves_the_scopes_between();
+    a_failed_constructor_is_no_entry();
+    stores_keep_identity_or_refuse();
+    records_have_constant_ids();
+    what_is_needed_is_there_or_the_program_ends();
+    impossible_lengths_are_refused_unseen();
     return 0;
 }

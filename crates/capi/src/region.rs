@@ -11,9 +11,9 @@ use allod_region::{
     transmigrate, types, validate,
 };
 use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicU64, Ordering::Release};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Release};
 use core::{ptr, slice};
-use libc::{EINVAL, ENOMEM, EPERM, c_char, c_void};
+use libc::{EBUSY, EEXIST, EINVAL, ENOMEM, EPERM, EXDEV, c_char, c_void};
 
 const EMPTY: Raw = Raw(0);
 
@@ -21,6 +21,8 @@ fn code(error: Error) -> i32 {
     match error {
         Error::OutOfMemory => ENOMEM,
         Error::Frozen => EPERM,
+        Error::Held => EBUSY,
+        Error::DiesFirst => EXDEV,
         _ => EINVAL,
     }
 }
@@ -38,10 +40,26 @@ fn done(result: Result<(), Error>) -> bool {
     result.map_err(|error| errno::set(code(error))).is_ok()
 }
 
-/// The caller's bytes, and its text, which ought to be UTF-8 but is not looked at.
-unsafe fn bytes<'a>(p: *const c_void, n: usize) -> &'a [u8] {
-    // SAFETY: the caller's `n` bytes; of length 0 it may be null.
-    unsafe { if n == 0 { &[] } else { slice::from_raw_parts(p.cast(), n) } }
+/// What is made of the caller's bytes, or of its text, which ought to be UTF-8 but is not looked at; the empty value for
+/// more than any object has.
+unsafe fn of_bytes(p: *const c_void, n: usize, make: impl FnOnce(&[u8]) -> Raw) -> Raw {
+    let all: &[u8] = match n {
+        0 => &[],
+        // SAFETY: the caller's `n` bytes.
+        1..MOST_BYTES => unsafe { slice::from_raw_parts(p.cast(), n) },
+        _ => return made(EMPTY),
+    };
+    made(make(all))
+}
+
+/// So many bytes, and more, are in no object: its header has 48 bits for their number.
+const MOST_BYTES: usize = 1 << 48;
+
+fn stored(result: Result<Raw, Error>) -> Raw {
+    result.unwrap_or_else(|error| {
+        errno::set(code(error));
+        EMPTY
+    })
 }
 
 unsafe fn roots<'a>(p: *mut Raw, count: usize) -> &'a mut [Raw] {
@@ -85,6 +103,18 @@ export! {
     /// Leaves a scope with survivors.
     fn allod_region_exit_with(r: *mut Control, heir: *mut Control, first: *mut Raw, count: usize) -> bool {
         done(barrier::exit_with(r, heir, roots(first, count)))
+    }
+    /// Leaves several scopes at once.
+    fn allod_region_exit_to(inner: *mut Control, outer: *mut Control) -> bool { life::exit_to(inner, outer) }
+    /// Frees what no root reaches in a region that stays open.
+    fn allod_region_evacuate(r: *mut Control, roots: *const Roots) -> bool {
+        done(barrier::evacuate(r, |each| {
+            let mut frame = roots;
+            while let Some(now) = frame.as_ref() {
+                (0..now.count).for_each(|i| each(now.values.add(i)));
+                frame = now.next;
+            }
+        }))
     }
     /// Adds a reference.
     fn allod_region_retain(r: *mut Control) { life::retain(r) }
@@ -139,6 +169,29 @@ export! {
             0
         })
     }
+    /// Enters types that are to have consecutive ids.
+    fn allod_types_register(records: *const Type, count: usize, first: u32) -> bool {
+        for i in 0..count {
+            let id = allod_type_register(records.add(i));
+            if id == 0 { return false }
+            if id as usize != first as usize + i { errno::set(EEXIST); return false }
+        }
+        true
+    }
+    /// Sets what is called when memory that was asked for without a test is out.
+    fn allod_region_on_no_memory(handler: Option<extern "C" fn(usize)>) {
+        ON_NO_MEMORY.store(handler.map_or(0, |handler| handler as usize), Release);
+    }
+    /// Ends the program.
+    fn allod_region_no_memory(size: usize) -> ! {
+        let handler = ON_NO_MEMORY.load(Acquire);
+        if handler != 0 {
+            core::mem::transmute::<usize, extern "C" fn(usize)>(handler)(size);
+        }
+        let said = c"allod region: memory is out\n";
+        libc::write(2, said.as_ptr().cast(), said.count_bytes());
+        libc::abort()
+    }
     /// Constructor of an integer.
     fn allod_mk_int(r: *mut Control, i: i64) -> Raw { made(objects::mk_int(r, i)) }
     /// Constructor of a floating-point number.
@@ -150,10 +203,12 @@ export! {
     /// Constructor of an array.
     fn allod_mk_array(r: *mut Control, len: usize, fill: Raw) -> Raw { made(objects::mk_array(r, len, fill)) }
     /// Constructor of a string.
-    fn allod_mk_string(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_text(r, bytes(p.cast(), n))) }
+    fn allod_mk_string(r: *mut Control, p: *const c_char, n: usize) -> Raw {
+        of_bytes(p.cast(), n, |text| objects::mk_text(r, text))
+    }
     /// Constructor of bytes.
     fn allod_mk_bytes(r: *mut Control, p: *const c_void, n: usize) -> Raw {
-        made(objects::mk_bytes(r, bytes(p, n)))
+        of_bytes(p, n, |data| objects::mk_bytes(r, data))
     }
     /// Constructor of a dictionary.
     fn allod_mk_dict(r: *mut Control, capacity: usize) -> Raw { made(objects::mk_dict(r, capacity)) }
@@ -163,10 +218,13 @@ export! {
     }
     /// Constructor of a closure.
     fn allod_mk_closure(r: *mut Control, code: usize, captured: *mut Raw, count: usize) -> Raw {
+        if count >= MOST_BYTES { return made(EMPTY) }
         made(objects::mk_closure(r, code, roots(captured, count)))
     }
     /// Constructor of an uninterned symbol.
-    fn allod_mk_symbol(r: *mut Control, p: *const c_char, n: usize) -> Raw { made(objects::mk_name(r, bytes(p.cast(), n))) }
+    fn allod_mk_symbol(r: *mut Control, p: *const c_char, n: usize) -> Raw {
+        of_bytes(p.cast(), n, |name| objects::mk_name(r, name))
+    }
     /// Constructor of an object of any type.
     fn allod_mk_object(r: *mut Control, id: u32, len: usize) -> Raw { made(objects::object(r, id, len)) }
     /// A list by one allocation.
@@ -183,11 +241,14 @@ export! {
     }
     /// An array with its numbers by one allocation.
     fn allod_float_array(r: *mut Control, numbers: *const f64, count: usize) -> Raw {
+        if count >= MOST_BYTES { return made(EMPTY) }
         let numbers = if count == 0 { &[] } else { slice::from_raw_parts(numbers, count) };
         made(batch::floats(r, numbers))
     }
     /// The symbol of a name.
-    fn allod_symbol(p: *const c_char, n: usize) -> Raw { made(symbol::intern_bytes(bytes(p.cast(), n)).unwrap_or(EMPTY)) }
+    fn allod_symbol(p: *const c_char, n: usize) -> Raw {
+        of_bytes(p.cast(), n, |name| symbol::intern_bytes(name).unwrap_or(EMPTY))
+    }
     /// Resolves a symbol cell.
     fn allod_symbol_resolve(cell: *mut SymbolCell) -> Raw {
         let v = allod_symbol((*cell).name, (*cell).len);
@@ -196,10 +257,15 @@ export! {
     }
     /// The barrier, for objects.
     fn allod_store_object(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
-        barrier::store_checked(container.0 as *const u64, slot, v).unwrap_or_else(|error| {
-            errno::set(code(error));
-            EMPTY
-        })
+        stored(barrier::store_checked(container.0 as *const u64, slot, v))
+    }
+    /// The barrier that refuses.
+    fn allod_store_as_is(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
+        stored(barrier::store_as_is(container.0 as *const u64, slot, v))
+    }
+    /// The barrier that merges.
+    fn allod_store_merging(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
+        stored(barrier::store_merging(container.0 as *const u64, slot, v))
     }
     /// The keys of the hashes of words.
     fn allod_hash_keys() -> *const u64 { hash::keys_address() }
@@ -257,6 +323,17 @@ export! {
     /// Takes a root back.
     fn allod_root_remove(slot: *mut Raw) { validate::remove_root(slot) }
 }
+
+/// `allod_roots`.
+#[repr(C)]
+pub struct Roots {
+    next: *const Roots,
+    count: usize,
+    values: *mut Raw,
+}
+
+/// The address of the program's handler; 0 for none.
+static ON_NO_MEMORY: AtomicUsize = AtomicUsize::new(0);
 
 /// `allod_symbol_cell`.
 #[repr(C)]

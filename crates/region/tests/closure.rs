@@ -154,6 +154,16 @@ fn what_goes_into_a_new_container_twice_is_copied_once() {
     assert!(key.same(value));
     let from = outer.dict_from([(text, text)]).entries().next().unwrap();
     assert!(from.0.same(from.1));
+    let keys =
+        [Value::TRUE, text, Value::NIL].map(|key| (key, if key.is_nil() { text } else { v }));
+    let from: Vec<_> = outer.dict_from(keys).entries().collect();
+    assert!(from[0].1.same(from[1].1) && from[1].0.same(from[2].1) && from[1].1 == v);
+    let account =
+        Account { number: 1, owner: Slot::new(v), entries: [v, Value::NIL, v].map(Slot::new) };
+    let account = outer.alloc(account);
+    assert_eq!(home(account.owner.get()), outer.control());
+    assert!(account.entries.iter().step_by(2).all(|e| e.get().same(account.owner.get())));
+    assert!(account.entries[1].get().is_nil() && account.number == 1);
 }
 
 #[test]
@@ -168,6 +178,21 @@ fn what_a_scope_kept_stays_as_it_is_however_small_the_scope() {
         assert!(survivor.car().unwrap().same(frozen.get()), "{more}");
         assert!(outer.accounting().live < 50_000, "{more}");
     }
+    // So does what a kept region keeps in turn, and what only the parent of the scope's region keeps.
+    let above = Frozen::build(|r| r.pair(r.keep(&frozen).unwrap(), Value::NIL));
+    let (heir, parent) = (Region::new(), Region::new());
+    let theirs = parent.keep(&above).unwrap();
+    let inner = parent.child();
+    let mut roots = [inner.boxed(theirs.car().unwrap()).raw()];
+    // SAFETY: both regions are open; the handle of the inner one is given up.
+    let survivor = unsafe {
+        barrier::exit_with(inner.control(), heir.control(), &mut roots).unwrap();
+        std::mem::forget(inner);
+        drop((parent, above));
+        Value::from_raw(roots[0])
+    };
+    assert!(survivor.unbox().unwrap().same(frozen.get()));
+    assert!(heir.accounting().live < 100);
     // A region that a root holds is left after a copy.
     let outer = Region::new();
     let inner = outer.child();
@@ -454,5 +479,28 @@ fn a_dictionary_outside_all_regions_refuses_what_lies_in_one_and_does_not_grow()
         assert_eq!(dict::set(d, key(3), Raw::NIL), Ok(()));
         assert_eq!(dict::remove(d, key(0)), Ok(Some(Raw::TRUE)));
         assert_eq!((dict::len(d), dict::get(d, key(3))), (3, Some(Raw::NIL)));
+    }
+}
+
+#[test]
+fn a_move_out_of_a_region_that_others_may_read_leaves_it_as_it_is() {
+    for freeze in [false, true] {
+        let (source, dest) = (Region::new(), Region::new());
+        let list = source.list((0..2_000).map(Value::int));
+        let held = source.root(list);
+        let mut roots = [list.raw()];
+        // SAFETY: both regions are this thread's and open.
+        let moved = unsafe {
+            if freeze {
+                life::freeze(source.control())
+            } else {
+                life::share(source.control())
+            }
+            transmigrate::take(dest.control(), source.control(), &mut roots).unwrap();
+            Value::from_raw(roots[0])
+        };
+        drop(source);
+        assert!(moved == held.get() && !moved.same(held.get()));
+        assert_eq!(held.get().iter().filter_map(Value::as_int).sum::<i64>(), 1_999_000);
     }
 }

@@ -3,7 +3,7 @@
 //! Alone in its process, whose writable memory it limits.
 
 use allod_region::value::Header;
-use allod_region::{Control, Raw, batch, life, objects, transmigrate, types};
+use allod_region::{Control, Raw, barrier, batch, control, life, objects, transmigrate, types};
 use std::collections::HashMap;
 
 fn small(i: usize) -> Raw {
@@ -152,6 +152,31 @@ unsafe fn moved_before(source: *mut Control, root: Raw) -> usize {
     }
 }
 
+/// Evacuates with ever more memory until it succeeds; how often it was refused.
+unsafe fn evacuated(r: *mut Control, root: Raw) -> usize {
+    let whole = snapshot(root);
+    let mut refused = 0;
+    // SAFETY: the region is open, and used only while it is whole.
+    unsafe {
+        let before = control::accounting(r);
+        loop {
+            let mut roots = [root, root];
+            let first = roots.as_mut_ptr();
+            let done = with_little_memory(refused, || {
+                barrier::evacuate(r, |each| (0..2).for_each(|i| each(first.add(i))))
+            });
+            if done.is_ok() {
+                assert!(roots[0] == roots[1] && roots[0] != root);
+                assert_eq!(snapshot(roots[0]).len(), whole.len());
+                return refused;
+            }
+            refused += 1;
+            assert_eq!((roots, control::accounting(r)), ([root, root], before));
+            assert!(snapshot(root) == whole, "the region has changed");
+        }
+    }
+}
+
 #[test]
 fn what_could_not_be_moved_or_copied_is_as_it_was() {
     // SAFETY: both regions are open until their exits.
@@ -169,6 +194,11 @@ fn what_could_not_be_moved_or_copied_is_as_it_was() {
         let source = life::create();
         assert!(life::keep(source, shared));
         let refused = moved_before(source, build(source, shared));
+        assert!(refused >= 3, "{refused}");
+        life::exit(source);
+        let source = life::create();
+        assert!(life::keep(source, shared));
+        let refused = evacuated(source, build(source, shared));
         assert!(refused >= 3, "{refused}");
         life::exit(source);
         life::exit(shared);

@@ -79,6 +79,43 @@ fn keeping_and_storing_cost_the_same_however_many_regions_are_kept() {
     assert!(many < 6 * few, "{many} ns for all in one region, {few} ns for 100 in each");
 }
 
+/// Regions that are written to, and frozen ones that keep another, are no exception.
+#[test]
+fn so_it_is_for_regions_that_are_not_frozen_and_for_what_these_keep() {
+    let base = Frozen::build(|r| r.boxed(Value::TRUE));
+    let frozen: Vec<_> =
+        (0..4_000).map(|_| Frozen::build(|r| r.boxed(r.keep(&base).unwrap()))).collect();
+    // SAFETY: regions are open until their exits; each keeper outlives its cell only.
+    let spent = |kept: usize| unsafe {
+        least(|| {
+            (0..frozen.len() / kept).for_each(|part| {
+                let (keeper, mut all) = (life::create(), Vec::new());
+                let cell = objects::boxed(keeper, Raw::NIL).pointer().unwrap();
+                let store = |v: Raw| {
+                    assert_eq!(barrier::store(cell, cell.add(1).cast(), v), Ok(v), "a copy");
+                };
+                for i in 0..kept {
+                    let r = Region::from_raw(std::ptr::NonNull::new(keeper).unwrap());
+                    store(r.keep(&frozen[part * kept + i]).unwrap().raw());
+                    std::mem::forget(r);
+                    let open = life::create();
+                    assert!(life::keep(keeper, open));
+                    store(objects::boxed(open, Raw::NIL));
+                    store(base.get().raw());
+                    all.push(open);
+                }
+                for open in all {
+                    store(objects::boxed(open, Raw::NIL));
+                    life::exit(open);
+                }
+                life::exit(keeper);
+            });
+        })
+    };
+    let (few, many) = (spent(40), spent(frozen.len()));
+    assert!(many < 6 * few, "{many} ns for all in one region, {few} ns for 40 in each");
+}
+
 #[test]
 fn kept_regions_live_as_long_as_their_keeper() {
     let keeper = Region::new();

@@ -37,6 +37,10 @@ typedef uint64_t allod_value;
 #define ALLOD_NIL ((allod_value)0x02)
 #define ALLOD_FALSE ((allod_value)0x0A)
 #define ALLOD_TRUE ((allod_value)0x12)
+/* Reserved for what a language has no value for: no result, the end of a file, a variable without a value. */
+#define ALLOD_UNSPECIFIED ((allod_value)0x22)
+#define ALLOD_EOF ((allod_value)0x2A)
+#define ALLOD_UNBOUND ((allod_value)0x32)
 
 /* An integer from -2^60 to 2^60 - 1; larger ones are truncated. See allod_int for all 64-bit integers. */
 static inline allod_value allod_small(int64_t i) { return (allod_value)i << 3 | 1; }
@@ -77,7 +81,9 @@ static inline uint32_t allod_type_of(allod_value v) {
 }
 /* Whether a value is an object of a type: ALLOD_PAIR, ALLOD_STRING, one of your own. Integers may also be
  * immediates, see allod_is_int. */
-static inline bool allod_is(allod_value v, uint32_t type) { return allod_type_of(v) == type; }
+static inline bool allod_is(allod_value v, uint32_t type) {
+    return allod_is_object(v) && (uint16_t)*allod_object(v) == (uint16_t)(type << 1 | 1);
+}
 static inline bool allod_is_int(allod_value v) { return allod_is_small(v) || allod_is(v, ALLOD_INT); }
 /* The length in an object's header: elements, captured values, bytes of a string or a name. */
 static inline size_t allod_len(allod_value v) { return (size_t)(*allod_object(v) >> 16); }
@@ -115,6 +121,13 @@ typedef struct allod_type {
  * A slot may hold ALLOD_EMPTY. */
 uint32_t allod_type_register(const allod_type *type);
 
+/* Ids are given in order, those of types whose alignment is 8 from ALLOD_FIRST_TYPE on. So a program that registers
+ * its types before any other does knows their ids as constants, and typed allocation, tests and stores of headers
+ * need no loads. Registers `count` types and checks that they have the ids `first`, `first` + 1, …; false with EEXIST
+ * when others were registered before, and otherwise as for allod_type_register. */
+enum { ALLOD_FIRST_TYPE = 12 };
+bool allod_types_register(const allod_type *types, size_t count, uint32_t first);
+
 /* ---- A region's life -------------------------------------------------------------------------- */
 
 /* The fields that the inlined functions use; the rest is the library's. */
@@ -132,8 +145,25 @@ allod_region *allod_region_create_in(allod_region *parent);
 void allod_region_exit(allod_region *r);
 /* Leaves the scope; of the region's objects only those reachable from the `count` roots survive, in `heir`.
  * The roots become the survivors. A few survivors are copied; many change hands with the memory. On false
- * (ENOMEM) the region is still open. */
+ * (ENOMEM, or EPERM when the heir is frozen) the region is still open. */
 bool allod_region_exit_with(allod_region *r, allod_region *heir, allod_value *roots, size_t count);
+/* Leaves the scope of `inner` and of all regions it was created in up to `outer`, which stays open: for escapes that
+ * skip the ends of scopes (longjmp, exceptions of a compiled language). `inner` may be `outer`. False, with nothing
+ * changed, when `inner` was not created in `outer` nor in what was. */
+bool allod_region_exit_to(allod_region *inner, allod_region *outer);
+
+/* Values that are alive, one such record for each function that has some: a list from the innermost on, kept on the
+ * stack of C. Empty and immediate values, and values of other regions, are passed over. */
+typedef struct allod_roots {
+    struct allod_roots *next;
+    size_t count;
+    allod_value *values;
+} allod_roots;
+/* Frees what the roots do not reach: what they reach moves to new memory of the same region, whose address stays, and
+ * the roots become the moved values; all other values of the region are gone. Takes the time of moving what is
+ * reached. False with EBUSY, and nothing changed, when references, tethers or regions inside it hold the region, or it
+ * is shared or merged: then its objects may not move; also with EPERM (frozen) and ENOMEM. */
+bool allod_region_evacuate(allod_region *r, const allod_roots *roots);
 /* A reference keeps the region beyond its scope. Plain until the region is shared, then atomic. */
 void allod_region_retain(allod_region *r);
 void allod_region_release(allod_region *r);
@@ -143,7 +173,8 @@ void allod_region_tether(allod_region *r);
 void allod_region_untether(allod_region *r);
 /* Makes the counts atomic, before any other thread sees the region. */
 void allod_region_share(allod_region *r);
-/* Makes the region read-only for good, and shares it. */
+/* Makes the region read-only for good, and shares it. Stores into it, copies to it and leaving a scope with survivors
+ * for it fail with EPERM from then on, an allocation with ENOMEM; it keeps no further regions and is merged into none. */
 void allod_region_freeze(allod_region *r);
 /* From now on `other` outlives `r`, which holds a reference to it. */
 bool allod_region_keep(allod_region *r, allod_region *other);
@@ -182,6 +213,16 @@ static inline void *allod_region_alloc(allod_region *r, size_t size) {
         return allod_region_alloc_slow(r, size, 8);
     r->cursor = p + ((size + 7) & ~(size_t)7);
     if (!p) __builtin_unreachable(); /* spares the callers' test on the straight line */
+    return p;
+}
+
+/* The same for those who do not test the result: where memory is out the program ends, with a message or as the handler
+ * ends it, which must not return. */
+void allod_region_no_memory(size_t size) __attribute__((cold, noreturn));
+void allod_region_on_no_memory(void (*handler)(size_t size));
+static inline void *allod_region_need(allod_region *r, size_t size) {
+    void *p = allod_region_alloc(r, size);
+    if (__builtin_expect(p == NULL, 0)) allod_region_no_memory(size);
     return p;
 }
 
@@ -346,12 +387,18 @@ static inline const char *allod_text(allod_value v) {
  * everything `v` reaches is copied there; a compiler that wants values to keep their identity merges the
  * region beforehand (allod_region_merge). Returns what was stored; ALLOD_EMPTY, with the slot unchanged,
  * when memory is out (ENOMEM), when the container is frozen (EPERM), or when `v` is in a region and the
- * container in none (EINVAL): static data outlives every region. */
+ * container in none (EINVAL): static data outlives every region. Immediates, and ALLOD_EMPTY, which empties the slot,
+ * are stored without a look at the container: it must not be frozen. */
 allod_value allod_store_object(allod_value container, allod_value *slot, allod_value v);
 static inline allod_value allod_store(allod_value container, allod_value *slot, allod_value v) {
     if (!allod_is_object(v)) return *slot = v;
     return allod_store_object(container, slot, v);
 }
+/* Stores that keep identity. The first stores `v` as it is or refuses (EXDEV where allod_store would copy); the second
+ * merges `v`'s region into the container's where that is needed, and refuses (EXDEV) when that cannot be done. They
+ * return `v`, or ALLOD_EMPTY with the slot unchanged. */
+allod_value allod_store_as_is(allod_value container, allod_value *slot, allod_value v);
+allod_value allod_store_merging(allod_value container, allod_value *slot, allod_value v);
 static inline allod_value allod_set_car(allod_value pair, allod_value v) {
     return allod_store(pair, allod_object(pair) + 1, v);
 }
@@ -430,8 +477,8 @@ static inline allod_value allod_dict_get(allod_value dict, allod_value key) {
 static inline bool allod_dict_contains(allod_value dict, allod_value key) {
     return allod_dict_get(dict, key) != ALLOD_EMPTY;
 }
-/* False with errno EINVAL for an invalid key, ENOMEM, EPERM for a frozen dictionary, or EINVAL as for
- * allod_store. */
+/* False with errno EINVAL for an invalid key or ALLOD_EMPTY as the value, ENOMEM, EPERM for a frozen dictionary, or
+ * EINVAL as for allod_store. */
 bool allod_dict_set(allod_value dict, allod_value key, allod_value v);
 /* The removed value; ALLOD_EMPTY if there was none. */
 allod_value allod_dict_remove(allod_value dict, allod_value key);
@@ -443,7 +490,7 @@ bool allod_dict_next(allod_value dict, size_t *at, allod_value *key, allod_value
 
 /* Copies everything the roots reach to `dest`; sharing and cycles are kept. The source is unchanged. */
 bool allod_copy(allod_region *dest, allod_value *roots, size_t count);
-/* Moves it out of `dying`, which may then only be exited. */
+/* Moves it out of `dying`, which may then only be exited; copies it when `dying` is shared, frozen or merged. */
 bool allod_move(allod_region *dest, allod_region *dying, allod_value *roots, size_t count);
 
 /* ---- Values as a whole -------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ use crate::objects::dict::put_new;
 /// region.
 ///
 /// # Errors
-/// [`Error::NotAKey`], [`Error::OutOfMemory`], [`Error::Frozen`], or [`Error::OutsideRegion`] when the
+/// [`Error::NotAKey`], [`Error::OutOfMemory`], [`Error::Frozen`], [`Error::WrongType`] for the empty value, or [`Error::OutsideRegion`] when the
 /// dictionary lies in no region and would grow or hold what lies in one; it is unchanged then.
 ///
 /// # Safety
@@ -23,6 +23,10 @@ pub unsafe fn set(dict: *mut u64, key: Raw, value: Raw) -> Result<(), Error> {
         let hash = hash_of(key).ok_or(Error::NotAKey)?;
         let r = region_of(dict.cast());
         writable(r)?;
+        // Most likely what a failed constructor gave. It would be an entry that is not found.
+        if value.is_empty() {
+            return Err(Error::WrongType);
+        }
         if let Some(i) = find(Table::of(dict), key, hash) {
             *Table::of(dict).key(i).add(1) = admit(r, value)?;
             return Ok(());

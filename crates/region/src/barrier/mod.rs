@@ -20,11 +20,14 @@
 //! | `store` | a store into a slot, and its repair |
 //! | `dict` | stores into dictionaries |
 //! | `exit` | leaving a scope with what survives it |
+//! | `evacuate` | freeing what is dead in a region that stays open |
 
 pub(crate) mod dict;
+mod evacuate;
 mod exit;
 mod store;
 
+pub use evacuate::evacuate;
 pub use exit::exit_with;
 pub(crate) use store::{admit, admit_all, stays, writable};
-pub use store::{store, store_checked};
+pub use store::{store, store_as_is, store_checked, store_merging};

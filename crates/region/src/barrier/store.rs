@@ -3,7 +3,7 @@
 use crate::base::check::{CHECKED, wrong};
 use crate::base::error::Error;
 use crate::data::value::Raw;
-use crate::life::outlives;
+use crate::life::{merge, outlives};
 use crate::memory::control::Control;
 use crate::memory::slots::region_of;
 use crate::transmigrate;
@@ -52,6 +52,53 @@ pub unsafe fn store_checked(
         let value = admit(r, value)?;
         *slot = value;
         Ok(value)
+    }
+}
+
+/// [`store_checked`] that copies nothing: the value is stored as it is, or not at all.
+///
+/// # Errors
+/// [`Error::DiesFirst`] where a store would copy the value; [`Error::Frozen`] and [`Error::OutsideRegion`].
+///
+/// # Safety
+/// As for [`store`].
+pub unsafe fn store_as_is(container: *const u64, slot: *mut Raw, value: Raw) -> Result<Raw, Error> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let r = region_of(container.cast());
+        writable(r)?;
+        if !stays(r, value) {
+            return Err(if r.is_null() { Error::OutsideRegion } else { Error::DiesFirst });
+        }
+        *slot = value;
+        Ok(value)
+    }
+}
+
+/// [`store_as_is`] that first, where it is needed, makes the value's region part of the container's
+/// ([`merge`](crate::life::merge)): a constant cost, and everything in that region lives as long as the container.
+///
+/// # Errors
+/// [`Error::DiesFirst`] when the regions cannot be merged, because the value's is shared or frozen or holds the
+/// container's, or memory is out; [`Error::Frozen`] and [`Error::OutsideRegion`]. Nothing has changed then.
+///
+/// # Safety
+/// As for [`store`]; the calling thread owns both regions.
+pub unsafe fn store_merging(
+    container: *const u64,
+    slot: *mut Raw,
+    value: Raw,
+) -> Result<Raw, Error> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let stored = store_as_is(container, slot, value);
+        if let (Err(Error::DiesFirst), Some(p)) = (stored, value.pointer())
+            && merge(region_of(p.cast()), region_of(container.cast()))
+        {
+            *slot = value;
+            return Ok(value);
+        }
+        stored
     }
 }
 

@@ -15,8 +15,10 @@ pub enum Error {
     OutOfBounds,
     /// The container lies in no region, so it would outlive what it is to hold.
     OutsideRegion,
-    /// A root, a tether or a child still holds the region, so it cannot be handed over.
+    /// A root, a tether or a child still holds the region, so it can be neither handed over nor evacuated.
     Held,
+    /// The value's region may end before the container's, and nothing was to be copied.
+    DiesFirst,
 }
 
 impl core::fmt::Display for Error {
@@ -31,6 +33,9 @@ impl core::fmt::Display for Error {
             Error::OutOfBounds => "the index is not below the length",
             Error::OutsideRegion => {
                 "the container is in no region and would outlive the value; allocate it in one first"
+            }
+            Error::DiesFirst => {
+                "the value's region may end before the container's; merge the one into the other, or copy the value"
             }
             Error::Held => "a root, a tether or a child still holds the region; drop it first",
         })

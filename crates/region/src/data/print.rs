@@ -147,6 +147,9 @@ fn immediate(v: Raw, f: &mut Formatter<'_>) -> Result {
         Raw::NIL => "nil",
         Raw::TRUE => "true",
         Raw::FALSE => "false",
+        Raw::UNSPECIFIED => "#<unspecified>",
+        Raw::EOF => "#<eof>",
+        Raw::UNBOUND => "#<unbound>",
         _ => "#<empty>",
     })
 }

@@ -5,6 +5,7 @@
 //!  address of an object (a multiple of 8) 000
 //!  integer of 61 bits, signed             001
 //!  nil 0, false 1, true 2, char 3 in bits 7…3; a character in bits 63…8   010
+//!  unspecified 4, end of file 5, unbound 6 in bits 7…3
 //! ```
 //! The word 0 is no value; a slot that holds it is empty. An object starts with its header:
 //!
@@ -44,6 +45,12 @@ impl Raw {
     pub const FALSE: Raw = Raw(TAG_SPECIAL | 1 << 3);
     /// True.
     pub const TRUE: Raw = Raw(TAG_SPECIAL | 2 << 3);
+    /// What an expression gives that has no value of use.
+    pub const UNSPECIFIED: Raw = Raw(TAG_SPECIAL | 4 << 3);
+    /// The end of a file.
+    pub const EOF: Raw = Raw(TAG_SPECIAL | 5 << 3);
+    /// What a variable holds before it has a value.
+    pub const UNBOUND: Raw = Raw(TAG_SPECIAL | 6 << 3);
 
     /// An integer of 61 bits; `None` when `i` needs more.
     #[inline(always)]

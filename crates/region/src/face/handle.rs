@@ -60,6 +60,8 @@ pub enum Kind {
     Closure,
     /// An object of a user's type.
     User,
+    /// A word that stands for something a language has no value for: unspecified, end of file, unbound.
+    Reserved,
 }
 
 impl<'r> Value<'r> {
@@ -129,7 +131,8 @@ impl<'r> Value<'r> {
             0 if self.0.as_small().is_some() => Kind::Int,
             0 if self.0.as_bool().is_some() => Kind::Bool,
             0 if self.0.as_char().is_some() => Kind::Char,
-            0 => Kind::Nil,
+            0 if self.is_nil() => Kind::Nil,
+            0 => Kind::Reserved,
             types::INT => Kind::Int,
             types::FLOAT => Kind::Float,
             types::PAIR => Kind::Pair,

@@ -6,7 +6,7 @@ use crate::base::scratch::{Full, Stack};
 use crate::data::value::Raw;
 use crate::face::handle::Value;
 use crate::face::region::Region;
-use crate::face::sure::sure;
+use crate::face::sure::twins;
 use crate::objects::{self, batch, dict};
 
 /// Constructors. Each takes one allocation of the object's size rounded up to 8 bytes, with a header of
@@ -24,404 +24,230 @@ impl Region {
         Ok(unsafe { Value::from_raw(raw) })
     }
 
-    /// An integer of any size: an immediate up to 61 bits, otherwise an object of 16 bytes.
-    ///
-    /// ```
-    /// let r = allod_region::Region::new();
-    /// assert_eq!(r.int(i64::MIN).as_int(), Some(i64::MIN));
-    /// ```
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn int(&self, i: i64) -> Value<'_> {
-        sure(self.try_int(i))
-    }
-
-    /// [`Region::int`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_int(&self, i: i64) -> Result<Value<'_>, Error> {
-        match Raw::small(i) {
-            // SAFETY: immediates are always alive.
-            Some(small) => Ok(unsafe { Value::from_raw(small) }),
-            None => self.try_boxed_int(i),
-        }
-    }
-
-    /// An integer as an object of 16 bytes, however small.
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn boxed_int(&self, i: i64) -> Value<'_> {
-        sure(self.try_boxed_int(i))
-    }
-
-    /// [`Region::boxed_int`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_boxed_int(&self, i: i64) -> Result<Value<'_>, Error> {
-        // SAFETY: this region is open and this thread's.
-        self.made(unsafe { objects::int(self.control(), i) })
-    }
-
-    /// A floating-point number: 16 bytes.
-    ///
-    /// ```
-    /// let r = allod_region::Region::new();
-    /// assert_eq!(r.float(0.5).as_float(), Some(0.5));
-    /// ```
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn float(&self, f: f64) -> Value<'_> {
-        sure(self.try_float(f))
-    }
-
-    /// [`Region::float`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_float(&self, f: f64) -> Result<Value<'_>, Error> {
-        // SAFETY: this region is open and this thread's.
-        self.made(unsafe { objects::float(self.control(), f) })
-    }
-
-    /// A pair: 24 bytes.
-    ///
-    /// ```
-    /// use allod_region::{Region, Value};
-    /// let r = Region::new();
-    /// let pair = r.pair(Value::int(1), r.string("one"));
-    /// assert_eq!(pair.cdr().unwrap().as_str(), Some("one"));
-    /// ```
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn pair(&self, car: Value<'_>, cdr: Value<'_>) -> Value<'_> {
-        sure(self.try_pair(car, cdr))
-    }
-
-    /// [`Region::pair`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_pair(&self, car: Value<'_>, cdr: Value<'_>) -> Result<Value<'_>, Error> {
-        let [car, cdr] = self.admit_all([car, cdr])?;
-        // SAFETY: this region is open and this thread's; the values were admitted.
-        self.made(unsafe { objects::pair(self.control(), car, cdr) })
-    }
-
-    /// A box, one value that changes: 16 bytes.
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn boxed(&self, v: Value<'_>) -> Value<'_> {
-        sure(self.try_boxed(v))
-    }
-
-    /// [`Region::boxed`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_boxed(&self, v: Value<'_>) -> Result<Value<'_>, Error> {
-        let v = self.admit(v)?;
-        // SAFETY: as in `try_pair`.
-        self.made(unsafe { objects::boxed(self.control(), v) })
-    }
-
-    /// A string: 8 bytes and the text.
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn string(&self, text: &str) -> Value<'_> {
-        sure(self.try_string(text))
-    }
-
-    /// [`Region::string`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_string(&self, text: &str) -> Result<Value<'_>, Error> {
-        // SAFETY: this region is open and this thread's.
-        self.made(unsafe { objects::string(self.control(), text) })
-    }
-
-    /// Bytes: 8 and as many as there are.
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn bytes(&self, data: &[u8]) -> Value<'_> {
-        sure(self.try_bytes(data))
-    }
-
-    /// [`Region::bytes`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_bytes(&self, data: &[u8]) -> Result<Value<'_>, Error> {
-        // SAFETY: this region is open and this thread's.
-        self.made(unsafe { objects::bytes(self.control(), data) })
-    }
-
-    /// A symbol of its own: it copies its name and is the same as no other. For interned symbols see
-    /// [`Value::symbol`].
-    ///
-    /// # Panics
-    /// When memory is out.
-    pub fn uninterned_symbol(&self, name: &str) -> Value<'_> {
-        sure(self.try_uninterned_symbol(name))
-    }
-
-    /// [`Region::uninterned_symbol`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn try_uninterned_symbol(&self, name: &str) -> Result<Value<'_>, Error> {
-        // SAFETY: this region is open and this thread's.
-        self.made(unsafe { objects::mk_symbol(self.control(), name) })
-    }
-
-    /// An array of `len` times `fill`: 8 bytes and 8 for each element.
-    ///
-    /// # Panics
-    /// When memory is out.
-    pub fn array(&self, len: usize, fill: Value<'_>) -> Value<'_> {
-        sure(self.try_array(len, fill))
-    }
-
-    /// [`Region::array`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn try_array(&self, len: usize, fill: Value<'_>) -> Result<Value<'_>, Error> {
-        let fill = self.admit(fill)?;
-        // SAFETY: as in `try_pair`.
-        self.made(unsafe { objects::array(self.control(), len, fill) })
-    }
-
-    /// A closure: a code address and captured values.
-    ///
-    /// ```
-    /// use allod_region::{Region, Value};
-    /// let r = Region::new();
-    /// let c = r.closure(0x40_1000, &[Value::int(1)]);
-    /// assert_eq!((c.code(), c.at(0).unwrap().as_int()), (Some(0x40_1000), Some(1)));
-    /// ```
-    ///
-    /// # Panics
-    /// When memory is out.
-    pub fn closure(&self, code: usize, captured: &[Value<'_>]) -> Value<'_> {
-        sure(self.try_closure(code, captured))
-    }
-
-    /// [`Region::closure`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn try_closure(&self, code: usize, captured: &[Value<'_>]) -> Result<Value<'_>, Error> {
-        // The values go in as they are, and are admitted together where they lie.
-        // SAFETY: this region is open and this thread's; a `Value` is a word, and nobody sees the closure
-        // before its values are admitted.
-        let c = unsafe {
-            let raw = core::slice::from_raw_parts(captured.as_ptr().cast(), captured.len());
-            objects::closure(self.control(), code, raw)
-        };
-        let c = self.made(c)?;
-        // SAFETY: the closure is new.
-        if let Some((slots, len)) = unsafe { objects::slots(c.raw()) } {
-            // SAFETY: the slots are the closure's; values are alive and on this thread, or frozen.
-            unsafe {
-                let slots = core::slice::from_raw_parts_mut(slots, len);
-                barrier::admit_all(self.control(), slots)?;
+    twins! {
+        /// An integer of any size: an immediate up to 61 bits, otherwise an object of 16 bytes.
+        ///
+        /// ```
+        /// let r = allod_region::Region::new();
+        /// assert_eq!(r.int(i64::MIN).as_int(), Some(i64::MIN));
+        /// ```
+        pub fn int | try_int(&self, i: i64) -> Value<'_> {
+            match Raw::small(i) {
+                // SAFETY: immediates are always alive.
+                Some(small) => Ok(unsafe { Value::from_raw(small) }),
+                None => self.try_boxed_int(i),
             }
         }
-        Ok(c)
-    }
 
-    /// An empty dictionary with room for `capacity` entries, by one allocation.
-    ///
-    /// # Panics
-    /// When memory is out.
-    pub fn dict(&self, capacity: usize) -> Value<'_> {
-        sure(self.try_dict(capacity))
-    }
+        /// An integer as an object of 16 bytes, however small.
+        pub fn boxed_int | try_boxed_int(&self, i: i64) -> Value<'_> {
+            // SAFETY: this region is open and this thread's.
+            self.made(unsafe { objects::int(self.control(), i) })
+        }
 
-    /// [`Region::dict`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn try_dict(&self, capacity: usize) -> Result<Value<'_>, Error> {
-        // SAFETY: this region is open and this thread's.
-        self.made(unsafe { dict::new(self.control(), capacity) })
-    }
+        /// A floating-point number: 16 bytes.
+        ///
+        /// ```
+        /// let r = allod_region::Region::new();
+        /// assert_eq!(r.float(0.5).as_float(), Some(0.5));
+        /// ```
+        pub fn float | try_float(&self, f: f64) -> Value<'_> {
+            // SAFETY: this region is open and this thread's.
+            self.made(unsafe { objects::float(self.control(), f) })
+        }
 
-    /// A dictionary of the entries of an iterator, by one allocation where the iterator knows how many
-    /// come. Of equal keys the last counts, at the place of the first.
-    ///
-    /// ```
-    /// use allod_region::{Region, Value};
-    /// let r = Region::new();
-    /// let d = r.dict_from([(r.string("a"), Value::int(1)), (Value::symbol("b"), Value::NIL)]);
-    /// assert_eq!(d.to_string(), r##"#{"a": 1, b: nil}"##);
-    /// ```
-    ///
-    /// # Panics
-    /// When a key cannot be one, or memory is out.
-    pub fn dict_from<'r, 'v>(
-        &'r self,
-        entries: impl IntoIterator<Item = (Value<'v>, Value<'v>)>,
-    ) -> Value<'r> {
-        sure(self.try_dict_from(entries))
-    }
+        /// A pair: 24 bytes.
+        ///
+        /// ```
+        /// use allod_region::{Region, Value};
+        /// let r = Region::new();
+        /// let pair = r.pair(Value::int(1), r.string("one"));
+        /// assert_eq!(pair.cdr().unwrap().as_str(), Some("one"));
+        /// ```
+        pub fn pair | try_pair(&self, car: Value<'_>, cdr: Value<'_>) -> Value<'_> {
+            let [car, cdr] = self.admit_all([car, cdr])?;
+            // SAFETY: this region is open and this thread's; the values were admitted.
+            self.made(unsafe { objects::pair(self.control(), car, cdr) })
+        }
 
-    /// [`Region::dict_from`].
-    ///
-    /// # Errors
-    /// [`Error::NotAKey`] or [`Error::OutOfMemory`].
-    pub fn try_dict_from<'r, 'v>(
-        &'r self,
-        entries: impl IntoIterator<Item = (Value<'v>, Value<'v>)>,
-    ) -> Result<Value<'r>, Error> {
-        let entries = entries.into_iter();
-        let d = self.try_dict(entries.size_hint().0)?;
-        for (k, v) in entries {
-            let [k, v] = self.admit_all([k, v])?;
-            if let Some(p) = d.raw().pointer() {
-                // SAFETY: the dictionary is this region's; key and value were admitted.
-                unsafe { dict::set_admitted(self.control(), p, k, v)? };
+        /// A box, one value that changes: 16 bytes.
+        pub fn boxed | try_boxed(&self, v: Value<'_>) -> Value<'_> {
+            let v = self.admit(v)?;
+            // SAFETY: as in `try_pair`.
+            self.made(unsafe { objects::boxed(self.control(), v) })
+        }
+
+        /// A string: 8 bytes and the text.
+        pub fn string | try_string(&self, text: &str) -> Value<'_> {
+            // SAFETY: this region is open and this thread's.
+            self.made(unsafe { objects::string(self.control(), text) })
+        }
+
+        /// Bytes: 8 and as many as there are.
+        pub fn bytes | try_bytes(&self, data: &[u8]) -> Value<'_> {
+            // SAFETY: this region is open and this thread's.
+            self.made(unsafe { objects::bytes(self.control(), data) })
+        }
+
+        /// A symbol of its own: it copies its name and is the same as no other. For interned symbols see
+        /// [`Value::symbol`].
+        pub fn uninterned_symbol | try_uninterned_symbol(&self, name: &str) -> Value<'_> {
+            // SAFETY: this region is open and this thread's.
+            self.made(unsafe { objects::mk_symbol(self.control(), name) })
+        }
+
+        /// An array of `len` times `fill`: 8 bytes and 8 for each element.
+        pub fn array | try_array(&self, len: usize, fill: Value<'_>) -> Value<'_> {
+            let fill = self.admit(fill)?;
+            // SAFETY: as in `try_pair`.
+            self.made(unsafe { objects::array(self.control(), len, fill) })
+        }
+
+        /// A closure: a code address and captured values.
+        ///
+        /// ```
+        /// use allod_region::{Region, Value};
+        /// let r = Region::new();
+        /// let c = r.closure(0x40_1000, &[Value::int(1)]);
+        /// assert_eq!((c.code(), c.at(0).unwrap().as_int()), (Some(0x40_1000), Some(1)));
+        /// ```
+        pub fn closure | try_closure(&self, code: usize, captured: &[Value<'_>]) -> Value<'_> {
+            // The values go in as they are, and are admitted together where they lie.
+            // SAFETY: this region is open and this thread's; a `Value` is a word, and nobody sees the closure
+            // before its values are admitted.
+            let c = unsafe {
+                let raw = core::slice::from_raw_parts(captured.as_ptr().cast(), captured.len());
+                objects::closure(self.control(), code, raw)
+            };
+            let c = self.made(c)?;
+            // SAFETY: the closure is new.
+            if let Some((slots, len)) = unsafe { objects::slots(c.raw()) } {
+                // SAFETY: the slots are the closure's; values are alive and on this thread, or frozen.
+                unsafe {
+                    let slots = core::slice::from_raw_parts_mut(slots, len);
+                    barrier::admit_all(self.control(), slots)?;
+                }
             }
+            Ok(c)
         }
-        Ok(d)
-    }
 
-    /// An array of the values of an iterator, by one allocation.
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn array_from<'r, 'v>(&'r self, values: impl IntoIterator<Item = Value<'v>>) -> Value<'r> {
-        sure(self.try_array_from(values))
-    }
-
-    /// [`Region::array_from`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_array_from<'r, 'v>(
-        &'r self,
-        values: impl IntoIterator<Item = Value<'v>>,
-    ) -> Result<Value<'r>, Error> {
-        self.counted(
-            values.into_iter(),
-            |len, fill| {
-                // SAFETY: as in `try_pair`; `fill` gives what may stay.
-                unsafe { batch::array(self.control(), len, fill) }
-            },
-            batch::of_array,
-        )
-    }
-
-    /// An array of numbers together with the numbers, by one allocation.
-    ///
-    /// # Panics
-    /// When memory is out.
-    pub fn floats(&self, numbers: &[f64]) -> Value<'_> {
-        sure(self.try_floats(numbers))
-    }
-
-    /// [`Region::floats`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn try_floats(&self, numbers: &[f64]) -> Result<Value<'_>, Error> {
-        // SAFETY: this region is open and this thread's.
-        self.made(unsafe { batch::floats(self.control(), numbers) })
-    }
-
-    /// A list of the values of an iterator, by one allocation of 24 bytes a node.
-    ///
-    /// ```
-    /// use allod_region::{Region, Value};
-    /// let r = Region::new();
-    /// assert_eq!(r.list((0..3).map(Value::int)).to_string(), "(0 1 2)");
-    /// ```
-    ///
-    /// # Panics
-    /// When memory is out.
-    #[inline]
-    pub fn list<'r, 'v>(&'r self, values: impl IntoIterator<Item = Value<'v>>) -> Value<'r> {
-        sure(self.try_list(values))
-    }
-
-    /// [`Region::list`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    #[inline]
-    pub fn try_list<'r, 'v>(
-        &'r self,
-        values: impl IntoIterator<Item = Value<'v>>,
-    ) -> Result<Value<'r>, Error> {
-        self.counted(
-            values.into_iter(),
-            |len, fill| {
-                // SAFETY: as in `try_pair`; `fill` gives what may stay.
-                unsafe { batch::list(self.control(), len, fill) }
-            },
-            batch::of_list,
-        )
-    }
-
-    /// A full binary tree of pairs with `depth` levels and 2^`depth` values at its bottom, by one
-    /// allocation.
-    ///
-    /// ```
-    /// use allod_region::{Region, Value};
-    /// let r = Region::new();
-    /// let tree = r.tree(2, |i| Value::int(i as i64));
-    /// assert_eq!(tree.to_string(), "((0 . 1) 2 . 3)");
-    /// ```
-    ///
-    /// # Panics
-    /// When memory is out.
-    pub fn tree<'r, 'v>(&'r self, depth: u32, fill: impl FnMut(usize) -> Value<'v>) -> Value<'r> {
-        sure(self.try_tree(depth, fill))
-    }
-
-    /// [`Region::tree`].
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn try_tree<'r, 'v>(
-        &'r self,
-        depth: u32,
-        mut fill: impl FnMut(usize) -> Value<'v>,
-    ) -> Result<Value<'r>, Error> {
-        if depth == 0 {
-            return self.made(self.admit(fill(0))?);
+        /// An empty dictionary with room for `capacity` entries, by one allocation.
+        pub fn dict | try_dict(&self, capacity: usize) -> Value<'_> {
+            // SAFETY: this region is open and this thread's.
+            self.made(unsafe { dict::new(self.control(), capacity) })
         }
-        let mut late = Late::new();
-        // SAFETY: as in `try_pair`; `admit` gives what may stay.
-        let tree =
-            unsafe { batch::tree(self.control(), depth, |i| late.admit(self, fill(i).raw(), i)) };
-        late.put(self, tree, |tree, i| batch::of_tree(tree, depth, i))
+
+        /// A dictionary of the entries of an iterator, by one allocation where the iterator knows how many
+        /// come. Of equal keys the last counts, at the place of the first.
+        ///
+        /// ```
+        /// use allod_region::{Region, Value};
+        /// let r = Region::new();
+        /// let d = r.dict_from([(r.string("a"), Value::int(1)), (Value::symbol("b"), Value::NIL)]);
+        /// assert_eq!(d.to_string(), r##"#{"a": 1, b: nil}"##);
+        /// ```
+        pub fn dict_from | try_dict_from<'r, 'v>(
+            &'r self,
+            entries: impl IntoIterator<Item = (Value<'v>, Value<'v>)>,
+        ) -> Value<'r>
+        where
+            panics "When a key cannot be one, or memory is out.",
+            errors "[`Error::NotAKey`] or [`Error::OutOfMemory`]."
+        {
+            let mut entries = entries.into_iter();
+            let d = self.try_dict(entries.size_hint().0)?;
+            let set = |k: Raw, v: Raw| match d.raw().pointer() {
+                // SAFETY: the dictionary is this region's; key and value are such as may be stored here.
+                Some(p) => unsafe { dict::set_admitted(self.control(), p, k, v) },
+                None => Ok(()),
+            };
+            for (k, v) in entries.by_ref() {
+                // SAFETY: values are alive and on this thread, or frozen.
+                if unsafe { [k, v].iter().all(|v| barrier::stays(self.control(), v.raw())) } {
+                    set(k.raw(), v.raw())?;
+                    continue;
+                }
+                // From here on all are copied together, so that what they share stays shared.
+                let mut rest = Stack::new();
+                for word in [(k, v)].into_iter().chain(entries).flat_map(|(k, v)| [k, v]) {
+                    rest.push(word.raw()).map_err(|Full| Error::OutOfMemory)?;
+                }
+                // SAFETY: as above.
+                unsafe { barrier::admit_all(self.control(), rest.as_mut_slice())? };
+                for entry in rest.as_slice().chunks_exact(2) {
+                    set(entry[0], entry[1])?;
+                }
+                break;
+            }
+            Ok(d)
+        }
+
+        /// An array of the values of an iterator, by one allocation.
+        pub fn array_from | try_array_from<'r, 'v>(
+            &'r self,
+            values: impl IntoIterator<Item = Value<'v>>,
+        ) -> Value<'r> {
+            self.counted(
+                values.into_iter(),
+                |len, fill| {
+                    // SAFETY: as in `try_pair`; `fill` gives what may stay.
+                    unsafe { batch::array(self.control(), len, fill) }
+                },
+                batch::of_array,
+            )
+        }
+
+        /// An array of numbers together with the numbers, by one allocation.
+        pub fn floats | try_floats(&self, numbers: &[f64]) -> Value<'_> {
+            // SAFETY: this region is open and this thread's.
+            self.made(unsafe { batch::floats(self.control(), numbers) })
+        }
+
+        /// A list of the values of an iterator, by one allocation of 24 bytes a node.
+        ///
+        /// ```
+        /// use allod_region::{Region, Value};
+        /// let r = Region::new();
+        /// assert_eq!(r.list((0..3).map(Value::int)).to_string(), "(0 1 2)");
+        /// ```
+        pub fn list | try_list<'r, 'v>(
+            &'r self,
+            values: impl IntoIterator<Item = Value<'v>>,
+        ) -> Value<'r> {
+            self.counted(
+                values.into_iter(),
+                |len, fill| {
+                    // SAFETY: as in `try_pair`; `fill` gives what may stay.
+                    unsafe { batch::list(self.control(), len, fill) }
+                },
+                batch::of_list,
+            )
+        }
+
+        /// A full binary tree of pairs with `depth` levels and 2^`depth` values at its bottom, by one
+        /// allocation.
+        ///
+        /// ```
+        /// use allod_region::{Region, Value};
+        /// let r = Region::new();
+        /// let tree = r.tree(2, |i| Value::int(i as i64));
+        /// assert_eq!(tree.to_string(), "((0 . 1) 2 . 3)");
+        /// ```
+        pub fn tree | try_tree<'r, 'v>(
+            &'r self,
+            depth: u32,
+            fill: impl FnMut(usize) -> Value<'v>,
+        ) -> Value<'r> {
+            let mut fill = fill;
+            if depth == 0 {
+                return self.made(self.admit(fill(0))?);
+            }
+            let mut late = Late::new();
+            // SAFETY: as in `try_pair`; `admit` gives what may stay.
+            let tree =
+                unsafe { batch::tree(self.control(), depth, |i| late.admit(self, fill(i).raw(), i)) };
+            late.put(self, tree, |tree, i| batch::of_tree(tree, depth, i))
+        }
     }
 
     /// Makes a batch of an iterator's values: straight when it says how many come, otherwise after

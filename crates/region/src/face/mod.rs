@@ -5,7 +5,7 @@
 //!
 //! | file | keeps |
 //! | --- | --- |
-//! | `sure` | panics of what can fail |
+//! | `sure` | panics of what can fail, and methods in both forms |
 //! | `handle` | values |
 //! | `region` | regions, and leaving them |
 //! | `make` | constructors |

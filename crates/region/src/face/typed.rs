@@ -240,6 +240,38 @@ impl Region {
         sure(self.try_alloc(value))
     }
 
+    /// Replaces the values among a struct's words, which a map names, by what may be stored here.
+    #[inline(always)]
+    unsafe fn admit_words(&self, words: *mut Raw, map: u64) -> Result<(), Error> {
+        let mut rest = map;
+        while rest != 0 {
+            // SAFETY: the caller's map names words of the struct that are values.
+            let value = unsafe { *words.add(rest.trailing_zeros() as usize) };
+            // SAFETY: values are alive and on this thread, or frozen.
+            if unsafe { !barrier::stays(self.control(), value) } {
+                // SAFETY: the caller's contract.
+                return unsafe { self.bring_words(words, map) };
+            }
+            rest &= rest - 1;
+        }
+        Ok(())
+    }
+
+    /// [`Region::admit_words`] where some must be copied: together, so that what they share stays shared.
+    #[cold]
+    #[inline(never)]
+    unsafe fn bring_words(&self, words: *mut Raw, map: u64) -> Result<(), Error> {
+        let mut values = [Raw(0); 64];
+        let places = || (0..64).filter(|i| map >> i & 1 != 0);
+        // SAFETY: as in `admit_words`. Empty values stay empty.
+        unsafe {
+            places().for_each(|i| values[i] = *words.add(i));
+            barrier::admit_all(self.control(), &mut values)?;
+            places().for_each(|i| *words.add(i) = values[i]);
+        }
+        Ok(())
+    }
+
     /// [`Region::alloc`].
     ///
     /// # Errors
@@ -250,15 +282,8 @@ impl Region {
         const { assert!(align_of::<T>() <= 65536 && size_of::<T>() < 1 << 31) };
         let mut value = core::mem::ManuallyDrop::new(value);
         let words: *mut Raw = (&raw mut value).cast();
-        let mut map = T::MAP;
-        while map != 0 {
-            // SAFETY: the map names whole words of the struct that are values.
-            unsafe {
-                let word = words.add(map.trailing_zeros() as usize);
-                *word = barrier::admit(self.control(), *word)?;
-            }
-            map &= map - 1;
-        }
+        // SAFETY: the map names whole words of the struct that are values.
+        unsafe { self.admit_words(words, T::MAP)? };
         let size = const { (offset::<T>() + size_of::<T>()).next_multiple_of(8) };
         // SAFETY: this region is open and this thread's; the object has room for header and struct.
         unsafe {

@@ -5,6 +5,7 @@ use crate::base::scratch::{Full, Map, Stack};
 use crate::life::scope::retain;
 use crate::memory::control::{Control, Kept};
 use crate::memory::slots;
+use allod_os::thread;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -72,7 +73,9 @@ pub unsafe fn keep(r: *mut Control, other: *mut Control) -> bool {
     // SAFETY: the caller's contract.
     unsafe {
         let (r, other) = (slots::last_heir(r), slots::last_heir(other));
-        if holds(r, other) == Ok(true) {
+        // Where many are kept, one may come to be kept twice, which does no harm.
+        let many = (*r).kept.as_ref().is_some_and(|kept| kept.some.as_slice().len() >= WALKED);
+        if if many { is_noted(r, other) } else { holds(r, other) == Ok(true) } {
             return true;
         }
         if (*r).frozen || may_hold(other, r) {
@@ -99,38 +102,44 @@ unsafe fn enter(r: *mut Control, other: *mut Control) -> Result<(), Full> {
             if kept.is_null() {
                 return Err(Full);
             }
-            kept.write(Kept { some: Stack::new(), settled: Map::new() });
+            kept.write(Kept { some: Stack::new(), settled: Map::new(), found: Map::new() });
             (*r).kept = kept;
             (*r).counts.set_extra();
         }
         let kept = &mut *(*r).kept;
         // A frozen region keeps no further regions and is merged into nothing.
         let settled = (*other).frozen && (*other).parent.is_null() && (*other).kept.is_null();
-        if settled && kept.some.as_slice().len() >= WALKED {
-            kept.settled.insert(other as u64, ())
-        } else {
-            kept.some.push(other)
+        if kept.some.as_slice().len() < WALKED {
+            return kept.some.push(other);
         }
+        if settled {
+            return kept.settled.insert(other as u64, ());
+        }
+        kept.some.push(other)?;
+        note_found(r, other);
+        Ok(())
     }
 }
 
-/// Whether `r` itself keeps `other`.
+/// Whether `r` itself keeps `other`, or holds it and it is frozen: then it does not matter through which regions.
 ///
 /// # Safety
 /// Both are alive.
 pub(crate) unsafe fn keeps(r: *mut Control, other: *mut Control) -> bool {
     // SAFETY: the caller's contract.
     unsafe {
+        if r != other && (*other).frozen {
+            return outlives(other, r);
+        }
         (*r).kept.as_ref().is_some_and(|kept| {
-            kept.settled.get(other as u64).is_some()
-                || kept.some.as_slice().iter().any(|&held| slots::last_heir(held) == other)
+            kept.some.as_slice().iter().any(|&held| slots::last_heir(held) == other)
         })
     }
 }
 
 /// True when `a` is sure to live as long as `b`: it is `b`, an ancestor, or kept by `b` or by one of
-/// those. A few loads for each ancestor, however many frozen regions it keeps; a search that visits each region
-/// once if regions keep others that hold others in turn. False also when memory for that search is out.
+/// those. A few loads for each ancestor, however many regions it keeps; the first time, a search that visits each
+/// region once if regions keep others that hold others in turn. False also when memory for that search is out.
 ///
 /// # Safety
 /// Both are alive.
@@ -146,23 +155,34 @@ pub(super) unsafe fn may_hold(b: *mut Control, a: *mut Control) -> bool {
     unsafe { !(*a).counts.only_open() && holds(b, a) != Ok(false) }
 }
 
+/// Whether `b` is `a`, or it is noted that `b` holds `a`.
+unsafe fn is_noted(b: *mut Control, a: *mut Control) -> bool {
+    // SAFETY: both are alive.
+    let kept = unsafe { (*b).kept.as_ref() };
+    let noted =
+        |kept: &Kept| kept.settled.get(a as u64).is_some() || kept.found.get(a as u64).is_some();
+    a == b || kept.is_some_and(noted)
+}
+
 /// Whether `b` holds `a` or is `a`.
 unsafe fn holds(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
     // SAFETY: what a live region holds is alive.
     unsafe {
-        let a = slots::last_heir(a);
-        let (mut at, mut deep) = (slots::last_heir(b), false);
+        let (a, b) = (slots::last_heir(a), slots::last_heir(b));
+        let (mut at, mut deep) = (b, false);
+        // Whoever holds a region has a reference to it. Its owner knows of all.
+        if a != b && (*a).counts.is_owner(thread::pointer()) && (*a).counts.only_open() {
+            return Ok(false);
+        }
         loop {
-            if at == a {
+            if is_noted(at, a) {
                 return Ok(true);
             }
             if let Some(kept) = (*at).kept.as_ref() {
-                if kept.settled.get(a as u64).is_some() {
-                    return Ok(true);
-                }
                 for &held in kept.some.as_slice() {
                     let held = slots::last_heir(held);
                     if held == a {
+                        note_found(b, a);
                         return Ok(true);
                     }
                     deep |= !(*held).parent.is_null() || !(*held).kept.is_null();
@@ -173,7 +193,27 @@ unsafe fn holds(b: *mut Control, a: *mut Control) -> Result<bool, Full> {
             }
             at = slots::last_heir((*at).parent);
         }
-        if deep { search(b, a) } else { Ok(false) }
+        if !deep {
+            return Ok(false);
+        }
+        let found = search(b, a)?;
+        if found {
+            note_found(b, a);
+        }
+        Ok(found)
+    }
+}
+
+/// Notes that `a` outlives `b`, for the next time; where other threads may read what `b` keeps, or memory is out, it
+/// is searched for again.
+unsafe fn note_found(b: *mut Control, a: *mut Control) {
+    // SAFETY: both are alive, and what no other thread can see belongs to the calling one.
+    unsafe {
+        if let Some(kept) = (*b).kept.as_mut()
+            && !(*b).counts.is_shared()
+        {
+            let _ = kept.found.insert(a as u64, ());
+        }
     }
 }
 

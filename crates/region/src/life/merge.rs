@@ -37,6 +37,20 @@ pub unsafe fn merge(r: *mut Control, heir: *mut Control) -> bool {
     }
 }
 
+/// [`splice`] of a region that holds nothing but what `heir` holds as well, which needs no memory.
+///
+/// # Safety
+/// As for [`splice`]; nothing but its scope holds `r`, which is not shared.
+pub(crate) unsafe fn absorb(heir: *mut Control, r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        retain(heir);
+        (*r).heir.store(heir, Relaxed);
+        (*r).counts.set_extra();
+        settle(r, (*r).counts.exit(), "exit");
+    }
+}
+
 /// The heir keeps what the region held: the regions its values may point into. False, with nothing
 /// changed, when one of those holds the heir; also when memory is out, and then the heir may keep some of
 /// them already, which does no harm.

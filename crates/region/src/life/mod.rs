@@ -16,6 +16,7 @@
 //! | `reclaim` | what is done when the last count goes |
 //! | `scope` | create and exit, references and tethers |
 //! | `holding` | who outlives whom |
+//! | `unwind` | leaving many scopes at once |
 //! | `merge` | merge and splice |
 //! | `threads` | regions that several threads read, and those that change hands |
 
@@ -24,11 +25,14 @@ mod merge;
 mod reclaim;
 mod scope;
 mod threads;
+mod unwind;
 pub mod validate;
 
 pub(crate) use holding::keeps;
 pub use holding::{keep, outlives, share};
+pub(crate) use merge::absorb;
 pub use merge::{merge, splice};
-pub(crate) use reclaim::{note_vain, vain};
+pub(crate) use reclaim::{discard, note_vain, vain};
 pub use scope::{create, create_in, exit, release, retain, tether, untether, untether_owner};
 pub use threads::{adopt, detach, freeze};
+pub use unwind::exit_to;

@@ -154,6 +154,28 @@ unsafe fn recycle(r: *mut Control) {
     }
 }
 
+/// Gives back all memory of a region that stays open.
+///
+/// # Safety
+/// The calling thread owns `r`; none of its objects is used any more.
+pub(crate) unsafe fn discard(r: *mut Control) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        if VALIDATE {
+            validate::prove_unreachable(r);
+        }
+        free_memory(r);
+        poison_inline(r);
+        Control::rewind(r);
+        (*r).newest = ptr::null_mut();
+        (*r).oldest = ptr::null_mut();
+        (*r).merged = ptr::null_mut();
+        (*r).merged_last = ptr::null_mut();
+        (*r).retired = 0;
+        (*r).inline_used = 0;
+    }
+}
+
 /// Under `validate`, makes what was in the inline buffer unusable.
 unsafe fn poison_inline(r: *mut Control) {
     if VALIDATE {

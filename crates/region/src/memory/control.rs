@@ -62,6 +62,8 @@ pub struct Kept {
     /// Frozen regions that hold no others, hashed by address: they do not change, so however many
     /// there are, one is found in constant time.
     pub(crate) settled: Map<()>,
+    /// Regions that a search has found to outlive this one, which stays so: no search for them again.
+    pub(crate) found: Map<()>,
 }
 
 const _: () = assert!(size_of::<Control>() == 640);

@@ -93,8 +93,8 @@ pub(crate) unsafe fn take_out(
 }
 
 /// Moves what the roots reach out of `dying` to `dest`; the roots become the moved values. What they
-/// reach in other regions that do not outlive `dest` is copied, also when `dying` is merged into one. No
-/// working memory but for those.
+/// reach in other regions that do not outlive `dest` is copied, also when `dying` is merged into one; and all of it when
+/// `dying` is shared or frozen. No working memory but for those.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`]: the roots, `dying` and `dest` are unchanged and can go on being used.
@@ -129,10 +129,11 @@ pub unsafe fn take_at_most(
     unsafe { run(dest, Source { dying: unmerged(dying), ..NOBODY }, roots, most) }
 }
 
-/// `r`; null when it is merged into another, which goes on using its objects: they are copied.
+/// `r`; null when it is merged into another, which goes on using its objects, or when other threads may read them: they
+/// are copied.
 unsafe fn unmerged(r: *mut Control) -> *mut Control {
     // SAFETY: the callers' region is alive.
-    if unsafe { last_heir(r) } == r { r } else { ptr::null_mut() }
+    if unsafe { last_heir(r) == r && !(*r).counts.is_shared() } { r } else { ptr::null_mut() }
 }
 
 /// False when `most` was exceeded.

@@ -153,6 +153,14 @@ impl Model {
         let control = self.area(i).control;
         let into = self.area(home).control;
         let mut held: Vec<usize> = self.area(i).holds.iter().map(|h| self.home(*h)).collect();
+        // Frozen ones count through whatever holds them.
+        for h in 0..self.areas.len() {
+            // SAFETY: both are alive.
+            let holds = |a: &Area| a.frozen && unsafe { life::outlives(a.control, control) };
+            if h != i && !held.contains(&h) && self.areas[h].as_ref().is_some_and(holds) {
+                held.push(h);
+            }
+        }
         // SAFETY: what a region holds is alive.
         held.retain(|h| unsafe { !life::outlives(self.area(*h).control, into) });
         // SAFETY: both regions are this thread's, the first open; its values are used through the roots.

@@ -30,9 +30,9 @@ typedef V (*sch_code)(V *sp, V x0, V x1, V x2, V x3, V x4);
 #define SCH_TAIL return
 #endif
 
-#define SCH_UNSPECIFIED ((V)0x22)
-#define SCH_EOF ((V)0x2A)
-#define SCH_UNBOUND ((V)0x32)
+#define SCH_UNSPECIFIED ALLOD_UNSPECIFIED
+#define SCH_EOF ALLOD_EOF
+#define SCH_UNBOUND ALLOD_UNBOUND
 
 /* Types of their own, which sch_start registers in this order. */
 enum {
