@@ -63,6 +63,8 @@ impl Apply<'_> {
             }));
             for edit in &edits {
                 match edit {
+                    Edit::Turns(at, id) if *at == i => new.push(Stmt::Scope(Step::Turns(*id))),
+                    Edit::Again(at, id) if *at == i => new.push(Stmt::Scope(Step::Again(*id))),
                     Edit::Mark(at, id) if *at == i => new.push(Stmt::Scope(Step::Mark(*id))),
                     Edit::Keep(at) if *at == i => {
                         let rhs = match (&stmt, &block.end) {

@@ -30,6 +30,7 @@ mod effects;
 mod origins;
 mod place;
 mod summary;
+mod turns;
 mod walk;
 
 use crate::core::{Global, Program, Var};
@@ -75,6 +76,8 @@ impl Why {
 pub enum Fate {
     /// They are dropped by a scope that begins there.
     Dropped(Place),
+    /// They are dropped in the next turn of the loop that makes them, or carries them.
+    Replaced,
     /// They may be moved.
     Moved(Why),
 }

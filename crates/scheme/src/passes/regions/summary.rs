@@ -1,5 +1,6 @@
 //! What each clause of each procedure does, whoever calls it.
 
+use super::origins::CONSTANT;
 use super::walk::{Known, Summary, Walk};
 use super::{body, clauses};
 use crate::core::Program;
@@ -12,7 +13,8 @@ pub(super) fn run<'a>(program: &Program, flow: &'a Flow) -> Known<'a> {
     let callees = super::callees::run(program, flow, &labels);
     let constants = super::constants(flow);
     let summaries = HashMap::new();
-    let mut known = Known { flow, labels, summaries, constants, callees, kept: None };
+    let plain = HashMap::new();
+    let mut known = Known { flow, labels, summaries, constants, callees, kept: None, plain };
     loop {
         let mut changed = false;
         for clause in clauses(flow) {
@@ -28,13 +30,15 @@ pub(super) fn run<'a>(program: &Program, flow: &'a Flow) -> Known<'a> {
             break;
         }
     }
-    let mut kept = HashSet::new();
+    let (mut kept, mut plain) = (HashSet::new(), HashMap::new());
     let within = clauses(flow).map(|clause| (Walk::clause(&known, clause), body(flow, clause)));
     let tops = flow.tops.iter().map(|top| (Walk::scope(&known), top));
     for (mut walk, block) in within.chain(tops) {
         walk.block(block);
         walk.numbers_stored(block, &mut kept);
+        plain.extend(walk.locals.iter().filter(|(_, is)| **is & !CONSTANT == 0));
     }
     known.kept = Some(kept);
+    known.plain = plain;
     known
 }

@@ -13,6 +13,7 @@ use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, Label, ProcId, Rhs, Stmt, each_rhs};
 use allod_scheme_datum::{Node, Number, Place};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// What a clause does.
 #[derive(Clone, PartialEq)]
@@ -33,6 +34,8 @@ pub(super) struct Known<'a> {
     pub(super) callees: Callees,
     /// Stores of numbers and nothing else, by their addresses, once they are known.
     pub(super) kept: Option<HashSet<*const Rhs>>,
+    /// Locals that are constants, parts of constants or no objects, wherever a walk begins.
+    pub(super) plain: HashMap<Var, Origins>,
 }
 
 /// What was done.
@@ -85,6 +88,8 @@ pub(super) struct Walk<'a> {
     pub(super) done: Done,
     /// Labels that were gone to.
     reached: HashSet<Var>,
+    /// Blocks that are of no interest.
+    skipped: Rc<HashSet<*const Block>>,
     grown: bool,
 }
 
@@ -93,7 +98,27 @@ impl<'a> Walk<'a> {
     pub(super) fn scope(known: &'a Known<'a>) -> Walk<'a> {
         let done = Done { heap: Heap::NEW, wild: None, leak: None };
         let (locals, reached) = (HashMap::new(), HashSet::new());
-        Walk { known, own: None, locals, done, reached, grown: false }
+        Walk { known, own: None, locals, done, reached, skipped: Rc::default(), grown: false }
+    }
+
+    /// A walk through all turns of loops, without the blocks that are skipped. It begins with the code before the first
+    /// turn; without that, with the first turn, which is given what is old.
+    pub(super) fn turns(
+        known: &'a Known<'a>,
+        labels: &[Label],
+        before: Option<&Block>,
+        skipped: HashSet<*const Block>,
+    ) -> Walk<'a> {
+        let mut walk = Walk::scope(known);
+        walk.skipped = Rc::new(skipped);
+        if before.is_none() {
+            for label in labels {
+                walk.reached.insert(label.name);
+                label.params.iter().for_each(|param| walk.grow(*param, OLD));
+            }
+        }
+        walk.loops(labels, before);
+        walk
     }
 
     /// A walk through a clause from its beginning.
@@ -141,7 +166,8 @@ impl<'a> Walk<'a> {
                 return self.done.heap.load(argument(0));
             }
         }
-        self.locals.get(&var).copied().unwrap_or(OLD)
+        let before = || self.known.plain.get(&var).copied().unwrap_or(OLD);
+        self.locals.get(&var).copied().unwrap_or_else(before)
     }
 
     /// Whether a local may lead to what was made since the walk began.
@@ -155,6 +181,9 @@ impl<'a> Walk<'a> {
 
     /// Walks through a block.
     pub(super) fn block(&mut self, block: &Block) -> Ends {
+        if self.skipped.contains(&std::ptr::from_ref(block)) {
+            return Ends::default();
+        }
         for stmt in &block.stmts {
             if !self.stmt(stmt) {
                 return Ends::default();
@@ -168,7 +197,7 @@ impl<'a> Walk<'a> {
                 }
                 self.path(then).or(self.path(other))
             }
-            End::Loops(labels, body) => self.loops(labels, body),
+            End::Loops(labels, body) => self.loops(labels, Some(body)),
             End::Go(label, all) => {
                 self.grown |= self.reached.insert(*label);
                 let params = self.known.labels.get(label);
@@ -191,10 +220,10 @@ impl<'a> Walk<'a> {
         ends
     }
 
-    fn loops(&mut self, labels: &[Label], body: &Block) -> Ends {
+    fn loops(&mut self, labels: &[Label], body: Option<&Block>) -> Ends {
         let outer = self.grown;
         let mut grown = false;
-        let mut ends = self.block(body);
+        let mut ends = body.map_or_else(Ends::default, |body| self.block(body));
         loop {
             let before = self.done.clone();
             self.grown = false;
