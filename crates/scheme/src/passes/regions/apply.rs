@@ -1,8 +1,8 @@
 //! Writes scopes into the code.
 
-use super::effects::{self, Stores};
 use super::place::{Edit, Edits};
 use crate::core::{Program, Var};
+use crate::effects::Stores;
 use crate::straight::{Atom, Block, End, Flow, Rhs, Step, Stmt};
 use std::collections::HashSet;
 
@@ -110,7 +110,7 @@ impl Apply<'_> {
 fn stored(rhs: &Rhs) -> Option<Atom> {
     match rhs {
         Rhs::SetGlobal(_, atom, _) => Some(atom.clone()),
-        Rhs::Prim(prim, all, _) => match effects::stores(prim) {
+        Rhs::Prim(prim, all, _) => match prim.stores {
             Stores::Into(which) => all.get(which[0]).cloned(),
             _ => None,
         },

@@ -26,7 +26,6 @@
 mod apply;
 mod callees;
 mod calls;
-mod effects;
 mod origins;
 mod place;
 mod summary;

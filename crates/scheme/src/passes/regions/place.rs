@@ -8,7 +8,7 @@
 use super::calls::Target;
 use super::origins::{FRESH, NUMBER};
 use super::walk::{Known, Walk};
-use super::{Cause, ClauseId, Fate, Regions, Why, body, clauses, effects};
+use super::{Cause, ClauseId, Fate, Regions, Why, body, clauses};
 use crate::core::Var;
 use crate::straight::{Block, End, Rhs, Stmt, each_block, each_rhs};
 use allod_scheme_datum::Place;
@@ -197,13 +197,13 @@ impl<'a> Pass<'a> {
     fn rhs(&mut self, rhs: &Rhs) -> bool {
         match rhs {
             Rhs::Block(block) => self.block(block),
-            Rhs::Prim(prim, ..) => effects::makes(prim),
+            Rhs::Prim(prim, ..) => prim.makes(),
             Rhs::Call(operator, None, all, _) => {
                 self.known.targets(operator, all).iter().any(|target| match target {
                     Target::Clause(clause) | Target::Applied(clause) => {
                         self.takes_a_list(*clause) || self.dirty.contains(clause)
                     }
-                    Target::Prim(prim) | Target::AppliedPrim(prim) => effects::makes(prim),
+                    Target::Prim(prim) | Target::AppliedPrim(prim) => prim.makes(),
                     Target::Unknown => true,
                 })
             }
@@ -221,7 +221,7 @@ impl<'a> Pass<'a> {
     pub(super) fn sites(&self, rhs: &Rhs, found: &mut Vec<Place>) {
         let mut one = |rhs: &Rhs| {
             if let Rhs::Prim(prim, _, at) = rhs
-                && effects::makes(prim)
+                && prim.makes()
             {
                 found.push(*at);
             }

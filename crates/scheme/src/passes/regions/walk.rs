@@ -5,10 +5,10 @@
 //! forgotten: no scope that surrounds it is ever left in the usual way.
 
 use super::callees::Callees;
-use super::effects::{self, Gives, Stores};
 use super::origins::{CONSTANT, FRESH, Heap, NUMBER, OLD, Origins, argument};
 use super::{Cause, ClauseId, Why};
 use crate::core::{Const, Global, Var};
+use crate::effects::{Gives, Stores};
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, Label, ProcId, Rhs, Stmt, each_rhs};
 use allod_scheme_datum::{Node, Number, Place};
@@ -319,7 +319,7 @@ impl<'a> Walk<'a> {
         each_rhs(block, &mut |rhs| {
             let value = match rhs {
                 Rhs::SetGlobal(_, atom, _) => Some(atom),
-                Rhs::Prim(prim, all, _) => match effects::stores(prim) {
+                Rhs::Prim(prim, all, _) => match prim.stores {
                     Stores::Into(which) => all.get(which[0]),
                     _ => None,
                 },
@@ -340,8 +340,8 @@ impl<'a> Walk<'a> {
         at: Place,
     ) -> Ends {
         let any = is.iter().fold(0, |any, one| any | one);
-        match effects::stores(prim) {
-            Stores::Nothing => {}
+        match prim.stores {
+            Stores::Nothing | Stores::Text => {}
             Stores::Into(which) => {
                 let value = which.iter().fold(0, |value, i| value | is[*i]);
                 let value = named.map_or(value, |rhs| self.stored(rhs, value));
@@ -357,7 +357,7 @@ impl<'a> Walk<'a> {
         }
         let heap = &mut self.done.heap;
         let nth = |i: usize| is.get(i).copied().unwrap_or(0);
-        Ends::with(match effects::gives(prim) {
+        Ends::with(match prim.gives {
             Gives::Never => return Ends::default(),
             Gives::Immediate => 0,
             Gives::Number => NUMBER,
