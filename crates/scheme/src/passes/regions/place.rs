@@ -67,6 +67,18 @@ pub(super) fn run(known: &Known<'_>) -> (Edits, Regions) {
     }
 }
 
+/// Where scopes begin.
+pub(super) fn scopes(edits: &Edits) -> HashSet<(*const Block, usize)> {
+    let begins = |edit: &Edit| match edit {
+        Edit::Mark(at, _) | Edit::Turns(at, _) => Some(*at),
+        _ => None,
+    };
+    let within = |(block, all): (&*const Block, &Vec<Edit>)| -> Vec<_> {
+        all.iter().filter_map(begins).map(|at| (*block, at)).collect()
+    };
+    edits.iter().flat_map(within).collect()
+}
+
 /// Looks at the numbers that are stored.
 fn keep(known: &Known<'_>, edits: &mut Edits) {
     let kept =

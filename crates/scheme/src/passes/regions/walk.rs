@@ -26,16 +26,35 @@ pub(super) struct Summary {
 pub(super) struct Known<'a> {
     pub(super) flow: &'a Flow,
     /// Parameters of labels.
-    pub(super) labels: HashMap<Var, Vec<Var>>,
+    pub(super) labels: Rc<HashMap<Var, Vec<Var>>>,
     pub(super) summaries: HashMap<ClauseId, Summary>,
     /// Globals that are never anything but constants.
-    pub(super) constants: HashSet<Global>,
+    pub(super) constants: Rc<HashSet<Global>>,
     /// What may be called where the program does not say.
-    pub(super) callees: Callees,
+    pub(super) callees: Rc<Callees>,
+    /// Stores of numbers at which the program does not look.
+    pub(super) unkept: HashSet<*const Rhs>,
     /// Stores of numbers and nothing else, by their addresses, once they are known.
     pub(super) kept: Option<HashSet<*const Rhs>>,
     /// Locals that are constants, parts of constants or no objects, wherever a walk begins.
     pub(super) plain: HashMap<Var, Origins>,
+}
+
+impl Known<'_> {
+    /// The stores of numbers into objects at which the program looks, in its order.
+    pub(super) fn stores_kept(&self) -> Vec<*const Rhs> {
+        let mut found = Vec::new();
+        for root in super::roots(self.flow) {
+            each_rhs(root, &mut |rhs| {
+                let kept =
+                    self.kept.as_ref().is_some_and(|all| all.contains(&std::ptr::from_ref(rhs)));
+                if kept && matches!(rhs, Rhs::Prim(..)) {
+                    found.push(std::ptr::from_ref(rhs));
+                }
+            });
+        }
+        found
+    }
 }
 
 /// What was done.
@@ -309,7 +328,7 @@ impl<'a> Walk<'a> {
     fn stored(&self, rhs: &Rhs, value: Origins) -> Origins {
         let kept = match &self.known.kept {
             Some(kept) => kept.contains(&std::ptr::from_ref(rhs)),
-            None => value == NUMBER,
+            None => value == NUMBER && !self.known.unkept.contains(&std::ptr::from_ref(rhs)),
         };
         if kept { 0 } else { value }
     }
@@ -325,7 +344,8 @@ impl<'a> Walk<'a> {
                 },
                 _ => None,
             };
-            if value.is_some_and(|atom| self.atom(atom) == NUMBER) {
+            let unkept = self.known.unkept.contains(&std::ptr::from_ref(rhs));
+            if !unkept && value.is_some_and(|atom| self.atom(atom) == NUMBER) {
                 found.insert(std::ptr::from_ref(rhs));
             }
         });
