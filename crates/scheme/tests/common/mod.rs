@@ -145,7 +145,7 @@ pub fn prints_without_scopes_too(what: &str, text: &str, number: usize) {
     let plain = prints_as("plain", &text, &settings, &usual("gcc"));
     assert!(!plain.is_empty(), "{what}");
     assert_eq!(prints("checked", &text, &quick(["gcc", "clang"][number % 2])), plain, "{what}");
-    if number % 3 == 0 {
+    if number.is_multiple_of(3) {
         assert_eq!(prints("usual", &text, &usual("gcc")), plain, "{what}");
     }
 }

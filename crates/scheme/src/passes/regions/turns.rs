@@ -117,7 +117,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Finds the first places on each path where nothing is needed that was made since the mark.
+    /// Finds on each path to another turn the last place where nothing is needed that was made since the mark: turns that leave
+    /// the loop do not come there. Says whether all such paths have one.
     #[allow(clippy::too_many_arguments)]
     fn replaced(
         &mut self,
@@ -128,10 +129,11 @@ impl Pass<'_> {
         within: &Names,
         mut open: Vec<u32>,
         found: &mut Vec<(*const Block, Edit)>,
-    ) {
+    ) -> bool {
         if !leads(block, to) {
-            return;
+            return true;
         }
+        let mut last = None;
         let (uses, bound) = (self.uses(block), bound(block));
         let edits = self.edits.get(&std::ptr::from_ref(block)).cloned().unwrap_or_default();
         for i in 0..=block.stmts.len() {
@@ -151,32 +153,39 @@ impl Pass<'_> {
                         && bound.get(var).is_none_or(|at| *at < i)
                 })
             {
-                found.push((block, Edit::Release(i, id, numbers)));
-                found.push((block, Edit::Again(i, id)));
-                return;
+                last = Some((i, numbers));
             }
             open.extend(edits.iter().filter_map(|edit| match edit {
                 Edit::Mark(at, id) if *at == i => Some(*id),
                 _ => None,
             }));
         }
-        match &block.end {
+        let before = found.len();
+        let later = match &block.end {
             End::Return(Rhs::Block(inner)) => {
-                self.replaced(inner, id, walk, to, within, open, found);
+                self.replaced(inner, id, walk, to, within, open, found)
             }
             End::If(_, then, other) => {
-                self.replaced(then, id, walk, to, within, open.clone(), found);
-                self.replaced(other, id, walk, to, within, open, found);
+                let then = self.replaced(then, id, walk, to, within, open.clone(), found);
+                self.replaced(other, id, walk, to, within, open, found) && then
             }
             End::Loops(labels, body) => {
                 let within: Names = within.union(&names(labels)).copied().collect();
-                self.replaced(body, id, walk, to, &within, open.clone(), found);
-                for label in labels {
-                    self.replaced(&label.body, id, walk, to, &within, open.clone(), found);
-                }
+                let body = self.replaced(body, id, walk, to, &within, open.clone(), found);
+                labels.iter().fold(body, |all, label| {
+                    self.replaced(&label.body, id, walk, to, &within, open.clone(), found) && all
+                })
             }
-            End::Return(_) | End::Go(..) => {}
+            End::Return(_) | End::Go(..) => false,
+        };
+        if later {
+            return true;
         }
+        let Some((i, numbers)) = last else { return false };
+        found.truncate(before);
+        found.push((block, Edit::Release(i, id, numbers)));
+        found.push((block, Edit::Again(i, id)));
+        true
     }
 
     /// Says what becomes of the objects that the turns make.
