@@ -188,6 +188,8 @@ impl Shown<'_> {
                     };
                     self.line(depth, &format!("release {id}{looked_at}"));
                 }
+                Stmt::Scope(Step::Turns(id)) => self.line(depth, &format!("turns {id}")),
+                Stmt::Scope(Step::Again(id)) => self.line(depth, &format!("again {id}")),
                 Stmt::Scope(Step::Keep(atom)) => {
                     let line = format!("keep {}", self.atom(atom));
                     self.line(depth, &line);

@@ -153,6 +153,7 @@ fn fate(regions: &Regions, at: Place) -> String {
     match regions.fates.get(&at) {
         None => "evacuated, if it makes an object".into(),
         Some(Fate::Dropped(at)) => format!("scope of line {}", at.line),
+        Some(Fate::Replaced) => "dropped in the next turn of the loop".into(),
         Some(Fate::Moved(why)) => {
             let place = line(why.at);
             let unless = "evacuated, unless in a caller's scope";

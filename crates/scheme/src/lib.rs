@@ -25,6 +25,7 @@ pub mod cc;
 pub mod classics;
 pub mod core;
 pub mod dump;
+mod effects;
 pub mod emit;
 mod expand;
 mod explain;

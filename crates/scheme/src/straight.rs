@@ -5,6 +5,7 @@
 //! block = statement … end
 //! statement = local := R | effect R | closures (local procedure) …
 //!           | mark scope | release scope local … | keep atom      (after `regions` only)
+//!           | turns scope | again scope                           (after `regions` only)
 //! R = atom | primitive atom … | call atom atom … | global | global := atom | block
 //! end = return R | if test block block | loops (label parameters block) … block | go label atom …
 //! atom = local | constant | procedure without captured variables
@@ -67,6 +68,10 @@ pub enum Stmt {
 pub enum Step {
     /// A scope begins: how far the region is filled is remembered.
     Mark(u32),
+    /// The scope that the turns of a loop share: its mark is declared, and taken by `Again`.
+    Turns(u32),
+    /// The mark that turns share is taken again, because what was made since has been dropped, or is old from now on.
+    Again(u32),
     /// What was made since its mark is dropped, unless one of these locals is an object.
     Release(u32, Vec<Var>),
     /// If this is an object, all scopes end without dropping anything.

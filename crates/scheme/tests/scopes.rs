@@ -5,37 +5,7 @@
 
 mod common;
 
-use allod_scheme::{Settings, Sources, compile};
-use common::{Scratch, prints, quick, usual};
-use std::path::Path;
-use std::process::Command;
-
-/// The program after the pass, without the prelude's procedures; none is inlined.
-fn placed(text: &str) -> String {
-    let mut sources = Sources::new(Path::new("."));
-    let settings = Settings {
-        dump: Some("regions".into()),
-        disabled: vec!["inline".into()],
-        ..Settings::default()
-    };
-    compile(&mut sources, Path::new("test.scm"), text.into(), &settings).unwrap()
-}
-
-/// The lines of what a procedure became.
-fn procedure<'a>(placed: &'a str, name: &str) -> &'a str {
-    let start = placed
-        .match_indices("procedure ")
-        .find(|(at, _)| placed[*at..].split(' ').nth(2) == Some(name))
-        .unwrap_or_else(|| panic!("no {name}: {placed}"))
-        .0;
-    let rest = &placed[start + 1..];
-    let ends = ["\nprocedure ", "\ntop"].iter().filter_map(|next| rest.find(next)).min();
-    &placed[start..=start + ends.unwrap_or(rest.len() - 1)]
-}
-
-/// A list of so many numbers, which no call is made of in place.
-const NUMBERS: &str = "(define (numbers n) (if (= n 0) '() (cons n (numbers (- n 1)))))\n\
-                       (define (sum l) (if (null? l) 0 (+ (car l) (sum (cdr l)))))\n";
+use common::{NUMBERS, placed, prints, procedure, quick, stats, usual};
 
 /// Procedures `f` in which something is dropped.
 const DROPPED: &[(&str, &str)] = &[
@@ -110,6 +80,13 @@ const DROPPED: &[(&str, &str)] = &[
                  (else (let* ((f (infer (car e) env)) (x (infer (cadr e) env))) (vector-set! f 0 x) f))))
          (define all '((a 1) (2 a)))
          (define (f n) (vector-length (infer (list-ref all n) (list (cons 'a (vector 1))))))
+         (write (list (f 0) (f 1)))",
+    ),
+    (
+        "where a part of a constant was found before",
+        "(define all '((a 1) (2 a)))
+         (define (put! e v) (if (pair? e) (put! (cdr e) v) (vector-set! (if (null? e) v e) 0 (list v))) v)
+         (define (f n) (let ((one (list-ref all n))) (vector-length (put! one (vector n)))))
          (write (list (f 0) (f 1)))",
     ),
     (
@@ -251,14 +228,7 @@ fn what_is_older_keeps_what_is_stored_in_it() {
 #[test]
 fn programs_print_the_same_with_scopes_and_without_them() {
     for (i, (what, text)) in DROPPED.iter().chain(KEPT).enumerate() {
-        let text = format!("{NUMBERS}{text}");
-        let settings = common::without(Some("regions"));
-        let plain = common::prints_as("plain", &text, &settings, &usual("gcc"));
-        assert!(!plain.is_empty(), "{what}");
-        assert_eq!(prints("checked", &text, &quick(["gcc", "clang"][i % 2])), plain, "{what}");
-        if i % 3 == 0 {
-            assert_eq!(prints("usual", &text, &usual("gcc")), plain, "{what}");
-        }
+        common::prints_without_scopes_too(what, text, i);
     }
 }
 
@@ -290,20 +260,6 @@ fn a_number_that_is_an_object_is_kept() {
     for cc in ["gcc", "clang"] {
         assert_eq!(prints("numbers", &text, &quick(cc)), plain);
         assert_eq!(prints("numbers", &text, &usual(cc)), plain);
-    }
-}
-
-/// What `SCHEME_STATS` tells of a program: by name the first number of each line.
-fn stats(text: &str) -> impl Fn(&str) -> f64 + use<> {
-    let scratch = Scratch::new("stats");
-    let program = common::compile(&scratch, "stats", text, &usual("gcc"));
-    let output = Command::new(program).env("SCHEME_STATS", "1").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{said}");
-    move |name| {
-        let line = said.lines().find(|line| line.starts_with(name));
-        let line = line.unwrap_or_else(|| panic!("no {name}: {said}"));
-        line[name.len()..].split_whitespace().next().unwrap().parse().unwrap()
     }
 }
 

@@ -7,6 +7,8 @@ impl Emit<'_> {
     pub(super) fn scope(&mut self, step: &Step) {
         match step {
             Step::Mark(id) => self.line(&format!("struct sch_mark m{id} SCH_U = sch_mark();")),
+            Step::Turns(id) => self.line(&format!("struct sch_mark m{id} SCH_U = {{0, 0}};")),
+            Step::Again(id) => self.line(&format!("m{id} = sch_mark();")),
             Step::Release(id, numbers) if numbers.is_empty() => {
                 self.line(&format!("sch_release(m{id});"));
             }

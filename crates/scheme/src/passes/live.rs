@@ -156,7 +156,7 @@ impl Live<'_> {
                     }
                     self.rhs(rhs, &mut live);
                 }
-                Stmt::Scope(Step::Mark(_)) => {}
+                Stmt::Scope(Step::Mark(_) | Step::Turns(_) | Step::Again(_)) => {}
                 Stmt::Scope(Step::Release(_, numbers)) => {
                     numbers.iter().for_each(|var| self.var(*var, &mut live));
                 }

@@ -3,8 +3,8 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
-use allod_scheme::Settings;
 use allod_scheme::cc::{self, Options};
+use allod_scheme::{Settings, Sources};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -108,4 +108,58 @@ pub fn prints_as(name: &str, text: &str, settings: &Settings, options: &Options)
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}: {:?} {error}", output.status);
     String::from_utf8(output.stdout).expect("text")
+}
+
+/// The program after the pass, without the prelude's procedures; none is inlined.
+pub fn placed(text: &str) -> String {
+    let mut sources = Sources::new(Path::new("."));
+    let settings = Settings {
+        dump: Some("regions".into()),
+        disabled: vec!["inline".into()],
+        ..Settings::default()
+    };
+    allod_scheme::compile(&mut sources, Path::new("test.scm"), text.into(), &settings).unwrap()
+}
+
+/// The lines of what a procedure became.
+pub fn procedure<'a>(placed: &'a str, name: &str) -> &'a str {
+    let start = placed
+        .match_indices("procedure ")
+        .find(|(at, _)| placed[*at..].split(' ').nth(2) == Some(name))
+        .unwrap_or_else(|| panic!("no {name}: {placed}"))
+        .0;
+    let rest = &placed[start + 1..];
+    let ends = ["\nprocedure ", "\ntop"].iter().filter_map(|next| rest.find(next)).min();
+    &placed[start..=start + ends.unwrap_or(rest.len() - 1)]
+}
+
+/// A list of so many numbers, which no call is made of in place.
+pub const NUMBERS: &str = "(define (numbers n) (if (= n 0) '() (cons n (numbers (- n 1)))))\n\
+                       (define (sum l) (if (null? l) 0 (+ (car l) (sum (cdr l)))))\n";
+
+/// A program after [`NUMBERS`] prints the same with scopes, also where it is checked, and without them; the one with this number by one
+/// compiler or the other.
+pub fn prints_without_scopes_too(what: &str, text: &str, number: usize) {
+    let text = format!("{NUMBERS}{text}");
+    let settings = without(Some("regions"));
+    let plain = prints_as("plain", &text, &settings, &usual("gcc"));
+    assert!(!plain.is_empty(), "{what}");
+    assert_eq!(prints("checked", &text, &quick(["gcc", "clang"][number % 2])), plain, "{what}");
+    if number.is_multiple_of(3) {
+        assert_eq!(prints("usual", &text, &usual("gcc")), plain, "{what}");
+    }
+}
+
+/// What `SCHEME_STATS` tells of a program: by name the first number of each line.
+pub fn stats(text: &str) -> impl Fn(&str) -> f64 + use<> {
+    let scratch = Scratch::new("stats");
+    let program = compile(&scratch, "stats", text, &usual("gcc"));
+    let output = Command::new(program).env("SCHEME_STATS", "1").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    move |name| {
+        let line = said.lines().find(|line| line.starts_with(name));
+        let line = line.unwrap_or_else(|| panic!("no {name}: {said}"));
+        line[name.len()..].split_whitespace().next().unwrap().parse().unwrap()
+    }
 }

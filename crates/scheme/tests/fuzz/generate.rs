@@ -110,6 +110,9 @@ const INTEGERS: &[&str] = &[
     "(when* B I)",
     // What is made is stored in what is older, in what is as new, or nowhere.
     "(keep! L)",
+    "(let loop ((k (modulo I 8)) (m L)) (if (= k 0) (apply + m) (begin (if B (keep! m)) (loop (- k 1) L))))",
+    "(do ((k (modulo I 7) (- k 1)) (v V (vector I (length L)))) ((= k 0) (vector-length v)))",
+    "(do ((k (modulo I 5) (- k 1)) (f P (let ((l L)) (lambda (i) (+ i (length l)))))) ((= k 0) (f I)))",
     "(let ((i (keep! L))) (+ i (apply + (cadr kept))))",
     "(let ((head (list I))) (+ (chain! head L) (apply + head)))",
     "(let* ((head (list I)) (i (chain! head L))) (- i (length (append head L))))",
@@ -218,6 +221,7 @@ const STRINGS: &[&str] = &[
     "(list->string (reverse (string->list S)))",
     "(string-upcase S)",
     "(string-downcase S)",
+    "(do ((k (modulo I 6) (- k 1)) (s S S)) ((= k 0) s))",
 ];
 
 const SYMBOLS: &[&str] = &[
@@ -248,6 +252,9 @@ const LISTS: &[&str] = &[
     "(filter* (lambda (i) B) L)",
     "`(,I 2 ,@L)",
     "(collected L)",
+    "(do ((k (modulo I 6) (- k 1)) (l L L)) ((= k 0) l))",
+    "(let loop ((k (modulo I 6)) (l L) (m '())) (if (= k 0) (append l m) (loop (- k 1) L l)))",
+    "(let outer ((k (modulo I 4)) (l L)) (if (= k 0) l (let inner ((n (modulo I 4)) (l L)) (if (= n 0) (outer (- k 1) l) (inner (- n 1) L)))))",
 ];
 
 const VECTORS: &[&str] = &[
@@ -268,10 +275,7 @@ const PROCEDURES: &[&str] =
 const FRAME: &str = "\
 (define-record-type point (make-point x y) point? (x point-x) (y point-y set-point-y!))
 (define base (make-parameter 10))
-(define calls 0)
-(define i 5)
-(define j -6)
-(define l (list 3 1 2))
+(define calls 0) (define i 5) (define j -6) (define l (list 3 1 2))
 (define (counted i) (set! calls (+ calls 1)) (+ i (modulo 7 3)))
 (define (floor-quotient* i) (quotient (- i (modulo i 7)) 7))
 (define (when* test i) (when test (set! calls (+ calls 1))) (unless test (set! calls (- calls 1))) i)
@@ -279,11 +283,9 @@ const FRAME: &str = "\
 (define (keep! l) (set-car! (cdr kept) (reverse l)) (length l))
 (define (chain! last l) (if (null? l) (car last) (begin (set-cdr! last (list (car l))) (chain! (cdr last) (cdr l)))))
 (define (pour! v l) (if (pair? l) (begin (vector-set! v (modulo (length l) 3) (cons (car l) l)) (pour! v (cdr l)))))
-(define (compose f g) (lambda (x) (f (g x))))
-(define (fold-right* f z l) (if (null? l) z (f (car l) (fold-right* f z (cdr l)))))
+(define (compose f g) (lambda (x) (f (g x)))) (define (fold-right* f z l) (if (null? l) z (f (car l) (fold-right* f z (cdr l)))))
 (define (filter* ok? l) (cond ((null? l) '()) ((ok? (car l)) (cons (car l) (filter* ok? (cdr l)))) (else (filter* ok? (cdr l)))))
 (define (exact-integer-sqrt* i) (call-with-values (lambda () (exact-integer-sqrt (abs i))) (lambda (root rest) (+ (* 2 root) rest))))
-(define (written x) (let ((port (open-output-string))) (write x port) (get-output-string port)))
 (define (traced thunk)
   (let ((trace '()))
     (let ((i (call/cc (lambda (k)
@@ -303,7 +305,7 @@ const FRAME: &str = "\
     (define (next) (call/cc (lambda (k) (set! return k) (if resume (resume #f) (visit)))))
     (let loop ((x (next)))
       (if x (begin (set! found (cons x found)) (loop (next))) (reverse found)))))
-(define (show x) (write x) (newline))
+(define (written x) (let ((port (open-output-string))) (write x port) (get-output-string port))) (define (show x) (write x) (newline))
 ";
 
 /// A program from a seed.

@@ -1,8 +1,8 @@
 //! Writes scopes into the code.
 
-use super::effects::{self, Stores};
 use super::place::{Edit, Edits};
 use crate::core::{Program, Var};
+use crate::effects::Stores;
 use crate::straight::{Atom, Block, End, Flow, Rhs, Step, Stmt};
 use std::collections::HashSet;
 
@@ -63,6 +63,8 @@ impl Apply<'_> {
             }));
             for edit in &edits {
                 match edit {
+                    Edit::Turns(at, id) if *at == i => new.push(Stmt::Scope(Step::Turns(*id))),
+                    Edit::Again(at, id) if *at == i => new.push(Stmt::Scope(Step::Again(*id))),
                     Edit::Mark(at, id) if *at == i => new.push(Stmt::Scope(Step::Mark(*id))),
                     Edit::Keep(at) if *at == i => {
                         let rhs = match (&stmt, &block.end) {
@@ -108,7 +110,7 @@ impl Apply<'_> {
 fn stored(rhs: &Rhs) -> Option<Atom> {
     match rhs {
         Rhs::SetGlobal(_, atom, _) => Some(atom.clone()),
-        Rhs::Prim(prim, all, _) => match effects::stores(prim) {
+        Rhs::Prim(prim, all, _) => match prim.stores {
             Stores::Into(which) => all.get(which[0]).cloned(),
             _ => None,
         },

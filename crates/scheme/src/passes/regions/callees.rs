@@ -5,8 +5,8 @@
 //! that a call whose set is empty has nothing to call, and ends with an error.
 
 use super::ClauseId;
-use super::effects::{self, Gives};
 use crate::core::{Global, Program, Var};
+use crate::effects::Gives;
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, ProcId, Rhs, Stmt};
 use std::collections::{BTreeSet, HashMap};
@@ -182,12 +182,12 @@ impl Pass<'_> {
 
     /// What a primitive is given may lie in what it makes, and in the condition that it raises.
     fn prim(&mut self, prim: &Prim, given: &[Set]) -> Set {
-        match effects::gives(prim) {
+        match prim.gives {
             Gives::Same(i) => return given.get(i).cloned().unwrap_or_default(),
             Gives::Immediate if prim.is_truth() && !prim.fails() => return Set::new(),
             _ => given.iter().for_each(|is| self.store(is)),
         }
-        match effects::gives(prim) {
+        match prim.gives {
             Gives::Immediate | Gives::Number | Gives::Leaf | Gives::Never => Set::new(),
             _ => Set::from([Callee::Stored]),
         }

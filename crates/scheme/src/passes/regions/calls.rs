@@ -1,10 +1,10 @@
 //! What calls do to the region: of one clause, or of whatever may be called where the program does not say.
 
 use super::callees::{Callee, clause_for};
-use super::effects::Gives;
 use super::origins::{FRESH, NUMBER, OLD, Origins};
 use super::walk::{Ends, Known, Walk};
-use super::{Cause, ClauseId, effects};
+use super::{Cause, ClauseId};
+use crate::effects::Gives;
 use crate::prims::Prim;
 use crate::straight::{Atom, Rhs};
 use allod_scheme_datum::Place;
@@ -71,9 +71,7 @@ impl Known<'_> {
             Rhs::Call(operator, None, all, _) => {
                 self.targets(operator, all).iter().all(|target| match target {
                     Target::Clause(clause) | Target::Applied(clause) => never(clause),
-                    Target::Prim(prim) | Target::AppliedPrim(prim) => {
-                        effects::gives(prim) == Gives::Never
-                    }
+                    Target::Prim(prim) | Target::AppliedPrim(prim) => prim.gives == Gives::Never,
                     Target::Unknown => false,
                 })
             }

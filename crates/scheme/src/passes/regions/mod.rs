@@ -26,10 +26,10 @@
 mod apply;
 mod callees;
 mod calls;
-mod effects;
 mod origins;
 mod place;
 mod summary;
+mod turns;
 mod walk;
 
 use crate::core::{Global, Program, Var};
@@ -75,6 +75,8 @@ impl Why {
 pub enum Fate {
     /// They are dropped by a scope that begins there.
     Dropped(Place),
+    /// They are dropped in the next turn of the loop that makes them, or carries them.
+    Replaced,
     /// They may be moved.
     Moved(Why),
 }
@@ -88,9 +90,39 @@ pub struct Regions {
 
 /// Places scopes.
 pub fn run(program: &mut Program, flow: &mut Flow) -> Regions {
-    let (edits, regions) = place::run(&summary::run(program, flow));
+    let (edits, regions) = decide(program, flow);
     apply::run(program, flow, edits);
     regions
+}
+
+/// Stores of numbers that are looked at together, at most.
+const TRIED: usize = 12;
+
+/// Places scopes, and finds out at which stores of numbers the program need not look: those that no scope depends on. There
+/// a number that is an object ends no scope, and no time is lost.
+fn decide(program: &Program, flow: &Flow) -> (place::Edits, Regions) {
+    let before = summary::before(program, flow);
+    let known = summary::run(&before, HashSet::new());
+    let mut best = place::run(&known);
+    let wanted = place::scopes(&best.0);
+    if wanted.is_empty() {
+        return best;
+    }
+    let mut unkept = HashSet::new();
+    let in_objects = known.stores_kept();
+    let mut groups = if in_objects.is_empty() { Vec::new() } else { vec![in_objects] };
+    for _ in 0..TRIED {
+        let Some(mut group) = groups.pop() else { break };
+        let tried: HashSet<_> = unkept.iter().chain(&group).copied().collect();
+        let found = place::run(&summary::run(&before, tried.clone()));
+        if wanted.is_subset(&place::scopes(&found.0)) {
+            (best, unkept) = (found, tried);
+        } else if group.len() > 1 {
+            groups.push(group.split_off(group.len() / 2));
+            groups.push(group);
+        }
+    }
+    best
 }
 
 /// A procedure's clause.

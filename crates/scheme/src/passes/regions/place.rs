@@ -8,7 +8,7 @@
 use super::calls::Target;
 use super::origins::{FRESH, NUMBER};
 use super::walk::{Known, Walk};
-use super::{Cause, ClauseId, Fate, Regions, Why, body, clauses, effects};
+use super::{Cause, ClauseId, Fate, Regions, Why, body, clauses};
 use crate::core::Var;
 use crate::straight::{Block, End, Rhs, Stmt, each_block, each_rhs};
 use allod_scheme_datum::Place;
@@ -22,6 +22,10 @@ pub(super) enum Edit {
     Mark(usize, u32),
     /// A scope ends before this step, if these locals are no objects.
     Release(usize, u32, Vec<Var>),
+    /// The scope that turns share is declared before this step.
+    Turns(usize, u32),
+    /// Its mark is taken before this step.
+    Again(usize, u32),
     /// A scope ends after the result has been computed; if that is no object, where it may be one.
     Result(u32, bool),
     /// What this step stores, or the end where there is no such step, is a number that may be an object.
@@ -63,6 +67,18 @@ pub(super) fn run(known: &Known<'_>) -> (Edits, Regions) {
     }
 }
 
+/// Where scopes begin.
+pub(super) fn scopes(edits: &Edits) -> HashSet<(*const Block, usize)> {
+    let begins = |edit: &Edit| match edit {
+        Edit::Mark(at, _) | Edit::Turns(at, _) => Some(*at),
+        _ => None,
+    };
+    let within = |(block, all): (&*const Block, &Vec<Edit>)| -> Vec<_> {
+        all.iter().filter_map(begins).map(|at| (*block, at)).collect()
+    };
+    edits.iter().flat_map(within).collect()
+}
+
 /// Looks at the numbers that are stored.
 fn keep(known: &Known<'_>, edits: &mut Edits) {
     let kept =
@@ -87,16 +103,20 @@ fn keep(known: &Known<'_>, edits: &mut Edits) {
 }
 
 /// For each local of a block the last step that names it; the end is one more.
-type Uses = Rc<HashMap<Var, usize>>;
+pub(super) type Uses = Rc<HashMap<Var, usize>>;
 
-struct Pass<'a> {
-    known: &'a Known<'a>,
+pub(super) struct Pass<'a> {
+    pub(super) known: &'a Known<'a>,
     /// Clauses that leave something behind.
     dirty: &'a HashSet<ClauseId>,
     uses: HashMap<*const Block, Uses>,
-    edits: Edits,
-    regions: Regions,
-    scopes: u32,
+    pub(super) edits: Edits,
+    pub(super) regions: Regions,
+    pub(super) scopes: u32,
+    /// Blocks with a step that leaves something behind.
+    pub(super) left: HashSet<*const Block>,
+    /// Blocks that end with loops whose turns share a scope that begins before the loops.
+    pub(super) early: HashSet<*const Block>,
 }
 
 /// A scope that may come to be.
@@ -125,7 +145,8 @@ impl<'a> Pass<'a> {
         uses: HashMap<*const Block, Uses>,
     ) -> Pass<'a> {
         let (edits, regions) = (Edits::new(), Regions::default());
-        Pass { known, dirty, uses, edits, regions, scopes: 0 }
+        let (left, early) = (HashSet::new(), HashSet::new());
+        Pass { known, dirty, uses, edits, regions, scopes: 0, left, early }
     }
 
     /// Places scopes in a block; says whether it leaves something behind.
@@ -135,8 +156,12 @@ impl<'a> Pass<'a> {
             End::Return(rhs) => (self.rhs(rhs), false),
             End::If(test, then, other) => (self.rhs(test), self.block(then) | self.block(other)),
             End::Loops(labels, body) => {
-                let labels = labels.iter().fold(false, |dirty, l| self.block(&l.body) | dirty);
-                (false, self.block(body) | labels)
+                let within = labels.iter().fold(false, |dirty, l| self.block(&l.body) | dirty);
+                let before = self.block(body);
+                if within {
+                    self.turns(block, labels, body);
+                }
+                (false, before | within)
             }
             End::Go(..) => (false, false),
         };
@@ -161,6 +186,7 @@ impl<'a> Pass<'a> {
                     for site in sites {
                         self.regions.fates.entry(site).or_insert(Fate::Moved(why));
                     }
+                    self.left.insert(block);
                     dirty = true;
                     i += 1;
                 }
@@ -183,13 +209,13 @@ impl<'a> Pass<'a> {
     fn rhs(&mut self, rhs: &Rhs) -> bool {
         match rhs {
             Rhs::Block(block) => self.block(block),
-            Rhs::Prim(prim, ..) => effects::makes(prim),
+            Rhs::Prim(prim, ..) => prim.makes(),
             Rhs::Call(operator, None, all, _) => {
                 self.known.targets(operator, all).iter().any(|target| match target {
                     Target::Clause(clause) | Target::Applied(clause) => {
                         self.takes_a_list(*clause) || self.dirty.contains(clause)
                     }
-                    Target::Prim(prim) | Target::AppliedPrim(prim) => effects::makes(prim),
+                    Target::Prim(prim) | Target::AppliedPrim(prim) => prim.makes(),
                     Target::Unknown => true,
                 })
             }
@@ -204,10 +230,10 @@ impl<'a> Pass<'a> {
     }
 
     /// Where objects are made.
-    fn sites(&self, rhs: &Rhs, found: &mut Vec<Place>) {
+    pub(super) fn sites(&self, rhs: &Rhs, found: &mut Vec<Place>) {
         let mut one = |rhs: &Rhs| {
             if let Rhs::Prim(prim, _, at) = rhs
-                && effects::makes(prim)
+                && prim.makes()
             {
                 found.push(*at);
             }
@@ -218,7 +244,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn sites_in(&self, stmt: &Stmt, found: &mut Vec<Place>) {
+    pub(super) fn sites_in(&self, stmt: &Stmt, found: &mut Vec<Place>) {
         match stmt {
             Stmt::Let(_, rhs, _) => self.sites(rhs, found),
             Stmt::Closures(all) => {
@@ -267,7 +293,8 @@ impl<'a> Pass<'a> {
         let uses = self.uses(block);
         for i in from..=block.stmts.len() {
             if !(begins && i == from)
-                && let Some(numbers) = out_of_use(&walk, &uses, i)
+                && let Some(numbers) =
+                    out_of_use(&walk, |var| uses.get(var).is_some_and(|last| *last >= i))
             {
                 attempt.edits.push((block, Edit::Release(i, id, numbers)));
                 if begins {
@@ -322,7 +349,9 @@ impl<'a> Pass<'a> {
                 // What the labels' code names is needed wherever that is gone to.
                 let mut named = HashSet::new();
                 labels.iter().for_each(|l| super::named(&l.body, self.known.flow, &mut named));
-                if named.iter().any(|var| walk.is_new(*var)) {
+                // A scope that ended in the body would end before that of the turns, which began later.
+                let early = self.early.contains(&std::ptr::from_ref(block));
+                if early || named.iter().any(|var| walk.is_new(*var)) {
                     return attempt.fails(Why { cause: Cause::Carried, at: Place::default() });
                 }
                 self.seek(body, 0, id, false, walk, attempt)
@@ -331,7 +360,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn uses(&mut self, block: &Block) -> Uses {
+    pub(super) fn uses(&mut self, block: &Block) -> Uses {
         let flow = self.known.flow;
         let make = || {
             let mut last = HashMap::new();
@@ -348,10 +377,9 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Whether nothing that was made is needed by this step or later ones; the locals of which the program must
+/// Whether nothing that was made is needed, given which locals are; the locals of which the program must
 /// find out, because they are numbers.
-fn out_of_use(walk: &Walk<'_>, uses: &HashMap<Var, usize>, step: usize) -> Option<Vec<Var>> {
-    let needed = |var: &Var| uses.get(var).is_some_and(|last| *last >= step);
+pub(super) fn out_of_use(walk: &Walk<'_>, needed: impl Fn(&Var) -> bool) -> Option<Vec<Var>> {
     let mut numbers = Vec::new();
     for var in walk.locals.keys().filter(|var| needed(var)) {
         let is = walk.local(*var);

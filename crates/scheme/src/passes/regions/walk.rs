@@ -5,14 +5,15 @@
 //! forgotten: no scope that surrounds it is ever left in the usual way.
 
 use super::callees::Callees;
-use super::effects::{self, Gives, Stores};
 use super::origins::{CONSTANT, FRESH, Heap, NUMBER, OLD, Origins, argument};
 use super::{Cause, ClauseId, Why};
 use crate::core::{Const, Global, Var};
+use crate::effects::{Gives, Stores};
 use crate::prims::Prim;
 use crate::straight::{Atom, Block, End, Flow, Label, ProcId, Rhs, Stmt, each_rhs};
 use allod_scheme_datum::{Node, Number, Place};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// What a clause does.
 #[derive(Clone, PartialEq)]
@@ -25,14 +26,35 @@ pub(super) struct Summary {
 pub(super) struct Known<'a> {
     pub(super) flow: &'a Flow,
     /// Parameters of labels.
-    pub(super) labels: HashMap<Var, Vec<Var>>,
+    pub(super) labels: Rc<HashMap<Var, Vec<Var>>>,
     pub(super) summaries: HashMap<ClauseId, Summary>,
     /// Globals that are never anything but constants.
-    pub(super) constants: HashSet<Global>,
+    pub(super) constants: Rc<HashSet<Global>>,
     /// What may be called where the program does not say.
-    pub(super) callees: Callees,
+    pub(super) callees: Rc<Callees>,
+    /// Stores of numbers at which the program does not look.
+    pub(super) unkept: HashSet<*const Rhs>,
     /// Stores of numbers and nothing else, by their addresses, once they are known.
     pub(super) kept: Option<HashSet<*const Rhs>>,
+    /// Locals that are constants, parts of constants or no objects, wherever a walk begins.
+    pub(super) plain: HashMap<Var, Origins>,
+}
+
+impl Known<'_> {
+    /// The stores of numbers into objects at which the program looks, in its order.
+    pub(super) fn stores_kept(&self) -> Vec<*const Rhs> {
+        let mut found = Vec::new();
+        for root in super::roots(self.flow) {
+            each_rhs(root, &mut |rhs| {
+                let kept =
+                    self.kept.as_ref().is_some_and(|all| all.contains(&std::ptr::from_ref(rhs)));
+                if kept && matches!(rhs, Rhs::Prim(..)) {
+                    found.push(std::ptr::from_ref(rhs));
+                }
+            });
+        }
+        found
+    }
 }
 
 /// What was done.
@@ -85,6 +107,8 @@ pub(super) struct Walk<'a> {
     pub(super) done: Done,
     /// Labels that were gone to.
     reached: HashSet<Var>,
+    /// Blocks that are of no interest.
+    skipped: Rc<HashSet<*const Block>>,
     grown: bool,
 }
 
@@ -93,7 +117,27 @@ impl<'a> Walk<'a> {
     pub(super) fn scope(known: &'a Known<'a>) -> Walk<'a> {
         let done = Done { heap: Heap::NEW, wild: None, leak: None };
         let (locals, reached) = (HashMap::new(), HashSet::new());
-        Walk { known, own: None, locals, done, reached, grown: false }
+        Walk { known, own: None, locals, done, reached, skipped: Rc::default(), grown: false }
+    }
+
+    /// A walk through all turns of loops, without the blocks that are skipped. It begins with the code before the first
+    /// turn; without that, with the first turn, which is given what is old.
+    pub(super) fn turns(
+        known: &'a Known<'a>,
+        labels: &[Label],
+        before: Option<&Block>,
+        skipped: HashSet<*const Block>,
+    ) -> Walk<'a> {
+        let mut walk = Walk::scope(known);
+        walk.skipped = Rc::new(skipped);
+        if before.is_none() {
+            for label in labels {
+                walk.reached.insert(label.name);
+                label.params.iter().for_each(|param| walk.grow(*param, OLD));
+            }
+        }
+        walk.loops(labels, before);
+        walk
     }
 
     /// A walk through a clause from its beginning.
@@ -141,7 +185,8 @@ impl<'a> Walk<'a> {
                 return self.done.heap.load(argument(0));
             }
         }
-        self.locals.get(&var).copied().unwrap_or(OLD)
+        let before = || self.known.plain.get(&var).copied().unwrap_or(OLD);
+        self.locals.get(&var).copied().unwrap_or_else(before)
     }
 
     /// Whether a local may lead to what was made since the walk began.
@@ -155,6 +200,9 @@ impl<'a> Walk<'a> {
 
     /// Walks through a block.
     pub(super) fn block(&mut self, block: &Block) -> Ends {
+        if self.skipped.contains(&std::ptr::from_ref(block)) {
+            return Ends::default();
+        }
         for stmt in &block.stmts {
             if !self.stmt(stmt) {
                 return Ends::default();
@@ -168,7 +216,7 @@ impl<'a> Walk<'a> {
                 }
                 self.path(then).or(self.path(other))
             }
-            End::Loops(labels, body) => self.loops(labels, body),
+            End::Loops(labels, body) => self.loops(labels, Some(body)),
             End::Go(label, all) => {
                 self.grown |= self.reached.insert(*label);
                 let params = self.known.labels.get(label);
@@ -191,10 +239,10 @@ impl<'a> Walk<'a> {
         ends
     }
 
-    fn loops(&mut self, labels: &[Label], body: &Block) -> Ends {
+    fn loops(&mut self, labels: &[Label], body: Option<&Block>) -> Ends {
         let outer = self.grown;
         let mut grown = false;
-        let mut ends = self.block(body);
+        let mut ends = body.map_or_else(Ends::default, |body| self.block(body));
         loop {
             let before = self.done.clone();
             self.grown = false;
@@ -280,7 +328,7 @@ impl<'a> Walk<'a> {
     fn stored(&self, rhs: &Rhs, value: Origins) -> Origins {
         let kept = match &self.known.kept {
             Some(kept) => kept.contains(&std::ptr::from_ref(rhs)),
-            None => value == NUMBER,
+            None => value == NUMBER && !self.known.unkept.contains(&std::ptr::from_ref(rhs)),
         };
         if kept { 0 } else { value }
     }
@@ -290,13 +338,14 @@ impl<'a> Walk<'a> {
         each_rhs(block, &mut |rhs| {
             let value = match rhs {
                 Rhs::SetGlobal(_, atom, _) => Some(atom),
-                Rhs::Prim(prim, all, _) => match effects::stores(prim) {
+                Rhs::Prim(prim, all, _) => match prim.stores {
                     Stores::Into(which) => all.get(which[0]),
                     _ => None,
                 },
                 _ => None,
             };
-            if value.is_some_and(|atom| self.atom(atom) == NUMBER) {
+            let unkept = self.known.unkept.contains(&std::ptr::from_ref(rhs));
+            if !unkept && value.is_some_and(|atom| self.atom(atom) == NUMBER) {
                 found.insert(std::ptr::from_ref(rhs));
             }
         });
@@ -311,8 +360,8 @@ impl<'a> Walk<'a> {
         at: Place,
     ) -> Ends {
         let any = is.iter().fold(0, |any, one| any | one);
-        match effects::stores(prim) {
-            Stores::Nothing => {}
+        match prim.stores {
+            Stores::Nothing | Stores::Text => {}
             Stores::Into(which) => {
                 let value = which.iter().fold(0, |value, i| value | is[*i]);
                 let value = named.map_or(value, |rhs| self.stored(rhs, value));
@@ -328,7 +377,7 @@ impl<'a> Walk<'a> {
         }
         let heap = &mut self.done.heap;
         let nth = |i: usize| is.get(i).copied().unwrap_or(0);
-        Ends::with(match effects::gives(prim) {
+        Ends::with(match prim.gives {
             Gives::Never => return Ends::default(),
             Gives::Immediate => 0,
             Gives::Number => NUMBER,
