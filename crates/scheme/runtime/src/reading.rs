@@ -1,6 +1,7 @@
 //! `read`.
 
 use crate::failure::{Failure, Kind};
+use crate::input::end;
 use crate::numbers;
 use crate::ports::{Input, input};
 use crate::primitives;
@@ -84,7 +85,7 @@ primitives! {
     fn sch_read(port) -> V {
         let source = input("read", 1, port, false)?;
         match read(source) {
-            Ok(None) => Ok(V::EOF),
+            Ok(None) => end(source),
             Ok(Some(datum)) => {
                 let mut maker = Maker::default();
                 let v = maker.make(&datum);

@@ -114,8 +114,11 @@ primitives! {
             return wrong_type("list->string", 1, "a list of characters", list);
         };
         let (s, mut rest) = (value::blank(len), list);
-        for (i, to) in s.chars().iter_mut().enumerate() {
-            *to = char("string", i + 1, rest.car())?;
+        for to in s.chars().iter_mut() {
+            let Some(c) = rest.car().as_char() else {
+                return wrong_type("list->string", 1, "a list of characters", list);
+            };
+            *to = c.into();
             rest = rest.cdr();
         }
         Ok(s)
