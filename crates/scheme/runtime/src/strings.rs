@@ -114,11 +114,8 @@ primitives! {
             return wrong_type("list->string", 1, "a list of characters", list);
         };
         let (s, mut rest) = (value::blank(len), list);
-        for to in s.chars().iter_mut() {
-            let Some(c) = rest.car().as_char() else {
-                return wrong_type("list->string", 1, "a list of characters", list);
-            };
-            *to = c.into();
+        for (i, to) in s.chars().iter_mut().enumerate() {
+            *to = char("string", i + 1, rest.car())?;
             rest = rest.cdr();
         }
         Ok(s)
