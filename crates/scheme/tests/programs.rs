@@ -315,7 +315,7 @@ fn a_mark_of_encoding_and_other_ends_of_lines_are_no_part_of_a_program() {
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(
         printed,
-        "(\"one\\ntwo three\" (Quiet loud \"Kept\" |Kept|))55",
+        "(\"one\\ntwo three\" (Quiet loud \"Kept\" Kept))55",
         "{}",
         stderr(&output)
     );
