@@ -1,8 +1,7 @@
 //! Reading characters and bytes from ports.
 
 use crate::bytes;
-use crate::failure::Outcome;
-use crate::ports::{Input, failed, input};
+use crate::ports::{self, Input, input};
 use crate::primitives;
 use crate::value::{self, V};
 use crate::vectors::{range, size};
@@ -56,22 +55,14 @@ impl Input {
     }
 }
 
-/// The end of the file, unless something else kept more from being read.
-pub fn end(port: &mut Input) -> Outcome<V> {
-    match port.trouble.take() {
-        Some(e) => failed(&format!("cannot read from a port: {e}")),
-        None => Ok(V::EOF),
-    }
-}
-
 primitives! {
     fn sch_read_char(port) -> V {
         let port = input("read-char", 1, port, false)?;
-        port.take_char().map_or_else(|| end(port), |c| Ok(V::char(c)))
+        port.take_char().map_or_else(|| ports::end(port), |c| Ok(V::char(c)))
     }
     fn sch_peek_char(port) -> V {
         let port = input("peek-char", 1, port, false)?;
-        port.peek_char().map_or_else(|| end(port), |(c, _)| Ok(V::char(c)))
+        port.peek_char().map_or_else(|| ports::end(port), |(c, _)| Ok(V::char(c)))
     }
     fn sch_char_ready_p(port) -> bool {
         let binary = crate::ports::of(port).is_some_and(|p| p.binary);
@@ -98,7 +89,7 @@ primitives! {
                     break;
                 }
                 Some(c) => line.push(c),
-                None if line.is_empty() => return end(port),
+                None if line.is_empty() => return ports::end(port),
                 None => break,
             }
         }
@@ -111,7 +102,7 @@ primitives! {
         while chars.len() < most {
             match port.take_char() {
                 Some(c) => chars.push(u32::from(c)),
-                None if chars.is_empty() => return end(port),
+                None if chars.is_empty() => return ports::end(port),
                 None => break,
             }
         }
@@ -120,14 +111,14 @@ primitives! {
     fn sch_read_u8(port) -> V {
         let port = input("read-u8", 1, port, true)?;
         if !port.fill() {
-            return end(port);
+            return ports::end(port);
         }
         port.at += 1;
         Ok(V::small(port.buffer[port.at - 1].into()))
     }
     fn sch_peek_u8(port) -> V {
         let port = input("peek-u8", 1, port, true)?;
-        if port.fill() { Ok(V::small(port.buffer[port.at].into())) } else { end(port) }
+        if port.fill() { Ok(V::small(port.buffer[port.at].into())) } else { ports::end(port) }
     }
     fn sch_read_bytevector(k, port) -> V {
         let most = size("read-bytevector", k)?;
@@ -138,7 +129,7 @@ primitives! {
             all.extend_from_slice(&port.buffer[port.at..port.at + n]);
             port.at += n;
         }
-        if all.is_empty() && most > 0 { end(port) } else { Ok(value::bytes(&all)) }
+        if all.is_empty() && most > 0 { ports::end(port) } else { Ok(value::bytes(&all)) }
     }
     fn sch_read_bytevector_x(b, port, start, end) -> V {
         let who = "read-bytevector!";
@@ -153,6 +144,6 @@ primitives! {
             port.at += n;
             got += n;
         }
-        if got == 0 && !target.is_empty() { self::end(port) } else { Ok(V::small(got as i64)) }
+        if got == 0 && !target.is_empty() { ports::end(port) } else { Ok(V::small(got as i64)) }
     }
 }

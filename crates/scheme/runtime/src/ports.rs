@@ -148,8 +148,16 @@ impl Output {
 
 /// What the system refused.
 #[cold]
-pub fn failed<T>(message: &str) -> Outcome<T> {
+fn failed<T>(message: &str) -> Outcome<T> {
     Err(Failure { kind: Kind::File, message: message.into(), irritants: Vec::new() })
+}
+
+/// The end of the file, unless something else kept more from being read.
+pub fn end(port: &mut Input) -> Outcome<V> {
+    match port.trouble.take() {
+        Some(e) => failed(&format!("cannot read from a port: {e}")),
+        None => Ok(V::EOF),
+    }
 }
 
 /// Opens the standard ports.

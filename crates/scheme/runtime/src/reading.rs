@@ -1,9 +1,8 @@
 //! `read`.
 
 use crate::failure::{Failure, Kind};
-use crate::input::end;
 use crate::numbers;
-use crate::ports::{Input, input};
+use crate::ports::{Input, end, input};
 use crate::primitives;
 use crate::value::{self, V};
 use allod_scheme_datum::{Datum, Node, Place, Source, read};
