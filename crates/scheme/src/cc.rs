@@ -4,6 +4,7 @@ use crate::{HEADERS, Settings, Sources, compile};
 use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -48,7 +49,27 @@ pub fn to_c(file: &Path, settings: impl Into<Settings>) -> Result<String, String
 pub fn build(c: &str, program: &Path, options: &Options) -> Result<(), String> {
     let scratch = tempfile::Builder::new().prefix("allod-scheme-").tempdir();
     let scratch = scratch.map_err(|e| format!("cannot make a temporary folder: {e}"))?;
-    build_in(scratch.path(), c, program, options)
+    let made = scratch.path().join("program");
+    build_in(scratch.path(), c, &made, options)?;
+    put(&made, program).map_err(|e| format!("cannot write {}: {e}", program.display()))
+}
+
+/// Puts an executable in its place at once, so that whoever runs the one before keeps it.
+fn put(made: &Path, program: &Path) -> std::io::Result<()> {
+    match fs::metadata(program) {
+        Ok(found) if found.is_dir() => return Err(std::io::ErrorKind::IsADirectory.into()),
+        // A device takes what it is given, and stays.
+        Ok(found) if !found.is_file() => {
+            let mut to = fs::OpenOptions::new().write(true).open(program)?;
+            return std::io::copy(&mut fs::File::open(made)?, &mut to).map(drop);
+        }
+        _ => {}
+    }
+    let folder = program.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let fresh = tempfile::tempdir_in(folder)?;
+    let copy = fresh.path().join("program");
+    fs::copy(made, &copy)?;
+    fs::rename(&copy, program)
 }
 
 fn build_in(folder: &Path, c: &str, program: &Path, options: &Options) -> Result<(), String> {
@@ -173,9 +194,7 @@ pub fn cached(
     let headers = HEADERS.map(|(_, text)| text);
     let name =
         key(&(&c, headers, flags(options), &options.cc, &options.link, library.len(), built));
-    let folder = cache_folder();
-    fs::create_dir_all(&folder)
-        .map_err(|e| format!("cannot make the cache {}: {e}", folder.display()))?;
+    let folder = cache_folder()?;
     let program = folder.join(format!("{name:032x}"));
     if !program.is_file() {
         // Whoever else makes the same meanwhile makes the same.
@@ -188,9 +207,34 @@ pub fn cached(
     Ok(program)
 }
 
-fn cache_folder() -> PathBuf {
-    let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+/// The user's cache, or where that cannot be written to, a folder that nobody else can.
+fn cache_folder() -> Result<PathBuf, String> {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base =
         variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
-    base.unwrap_or_else(std::env::temp_dir).join("allod").join("scheme")
+    if let Some(folder) = base.map(|base| base.join("allod").join("scheme"))
+        && fs::create_dir_all(&folder).is_ok()
+        && tempfile::tempfile_in(&folder).is_ok()
+    {
+        return Ok(folder);
+    }
+    private_folder()
+}
+
+/// A folder for temporary files, of this user alone: what lies there is executed.
+fn private_folder() -> Result<PathBuf, String> {
+    // Whoever makes a file owns it.
+    let user = tempfile::tempfile().and_then(|file| file.metadata()).map(|file| file.uid());
+    let user = user.map_err(|e| format!("cannot make a temporary file: {e}"))?;
+    let folder = std::env::temp_dir().join(format!("allod-scheme-{user}"));
+    let cannot = |e: &dyn std::fmt::Display| format!("cannot make {}: {e}", folder.display());
+    match fs::DirBuilder::new().mode(0o700).create(&folder) {
+        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(cannot(&e)),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(&folder).map_err(|e| cannot(&e))?;
+    if !found.is_dir() || found.uid() != user || found.mode() & 0o077 != 0 {
+        return Err(cannot(&"it is there, and not this user's alone"));
+    }
+    Ok(folder)
 }

@@ -62,7 +62,15 @@ pub const HEADERS: [(&str, &str); 12] = [
     ("allod/region.h", include_str!("../include/allod/region.h")),
 ];
 
-const PRELUDE: &str = include_str!("prelude.scm");
+/// One text, file 0 of every program.
+const PRELUDE: &str = concat!(
+    include_str!("prelude/variadic.scm"),
+    include_str!("prelude/data.scm"),
+    include_str!("prelude/control.scm"),
+    include_str!("prelude/exceptions.scm"),
+    include_str!("prelude/values.scm"),
+    include_str!("prelude/ports.scm"),
+);
 
 /// The passes that [`compile`] can stop after and print.
 pub const PASSES: [&str; 14] = [
@@ -129,7 +137,7 @@ fn run(
     settings: &Settings,
 ) -> Result<String, Fault> {
     let mut idents = Idents::default();
-    let prelude = sources.read(Path::new("prelude.scm"), PRELUDE.to_owned())?;
+    let prelude = sources.read(Path::new("prelude"), PRELUDE.to_owned())?;
     let prelude: Vec<Form> = prelude.iter().map(|datum| Form::of(datum, &mut idents)).collect();
     let data = sources.read(file, text)?;
     let forms: Vec<Form> = data.iter().map(|datum| Form::of(datum, &mut idents)).collect();

@@ -12,11 +12,14 @@
 use crate::syntax::{Form, Ident, Idents, Kind, ScopeId};
 use allod_scheme_datum::{Fault, Node, Place};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A macro.
 #[derive(Debug)]
 pub struct Rules {
-    ellipsis: Option<Ident>,
+    /// What means `...` here: one identifier that the form names, or each that is the base library's, for
+    /// some may come from a macro and others from its use.
+    ellipses: Vec<Ident>,
     literals: Vec<Ident>,
     rules: Vec<(Form, Form)>,
     /// Where it was defined.
@@ -27,7 +30,7 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 enum Match {
     One(Form),
-    Many(Vec<Bindings>),
+    Many(Rc<Vec<Bindings>>),
 }
 
 type Bindings = HashMap<Ident, Match>;
@@ -70,11 +73,53 @@ impl Rules {
             }
         }
         // Without one of its own, whatever means `...` where the macro is defined.
-        let ellipsis = ellipsis.or_else(|| {
-            rules.iter().find_map(|(p, t)| find_ellipsis(p, is).or_else(|| find_ellipsis(t, is)))
-        });
-        let ellipsis = ellipsis.filter(|e| !literals.contains(e));
-        Ok(Rules { ellipsis, literals, rules, scope })
+        let mut ellipses: Vec<Ident> = ellipsis.into_iter().collect();
+        if ellipses.is_empty() {
+            for (pattern, template) in &rules {
+                find_ellipses(pattern, is, &mut ellipses);
+                find_ellipses(template, is, &mut ellipses);
+            }
+        }
+        ellipses.retain(|e| !literals.contains(e));
+        let all = Rules { ellipses, literals, rules, scope };
+        for (pattern, _) in &all.rules {
+            let Kind::List(items, tail) = &*pattern.kind else { continue };
+            all.well_formed(&items[1..], tail.as_ref(), is, &mut Vec::new())?;
+        }
+        Ok(all)
+    }
+
+    fn is_ellipsis(&self, form: &Form) -> bool {
+        form.as_id().is_some_and(|id| self.ellipses.contains(&id))
+    }
+
+    /// A pattern has one ellipsis in each sequence, with something before it, and each variable once.
+    fn well_formed(
+        &self,
+        items: &[Form],
+        tail: Option<&Form>,
+        is: &dyn Fn(Ident, &str) -> bool,
+        seen: &mut Vec<Ident>,
+    ) -> Result<(), Fault> {
+        if let Some(first) = items.first().filter(|first| self.is_ellipsis(first)) {
+            return fault(first.at, "nothing before this ellipsis is repeated");
+        }
+        if let Some(more) = items.iter().filter(|item| self.is_ellipsis(item)).nth(1) {
+            return fault(more.at, "a second ellipsis in one sequence of a pattern");
+        }
+        for item in items.iter().chain(tail).filter(|item| !self.is_ellipsis(item)) {
+            match &*item.kind {
+                Kind::Id(id) if self.literals.contains(id) || is(*id, "_") => {}
+                Kind::Id(id) if seen.contains(id) => {
+                    return fault(item.at, "this variable appears twice in the pattern");
+                }
+                Kind::Id(id) => seen.push(*id),
+                Kind::List(items, tail) => self.well_formed(items, tail.as_ref(), is, seen)?,
+                Kind::Vector(items) => self.well_formed(items, None, is, seen)?,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The form's expansion.
@@ -103,7 +148,7 @@ impl Rules {
             };
             if matched {
                 let mut filler = Filler { rules: self, idents, fresh: HashMap::new(), at: form.at };
-                return filler.fill(template, &found, self.ellipsis);
+                return filler.fill(template, &found, &self.ellipses);
             }
         }
         fault(
@@ -123,14 +168,14 @@ fn name_of(form: &Form, idents: &Idents) -> String {
     }
 }
 
-fn find_ellipsis(form: &Form, is: &dyn Fn(Ident, &str) -> bool) -> Option<Ident> {
+fn find_ellipses(form: &Form, is: &dyn Fn(Ident, &str) -> bool, found: &mut Vec<Ident>) {
     match &*form.kind {
-        Kind::Id(id) => Some(*id).filter(|&id| is(id, "...")),
+        Kind::Id(id) if is(*id, "...") && !found.contains(id) => found.push(*id),
         Kind::List(items, tail) => {
-            items.iter().chain(tail).find_map(|item| find_ellipsis(item, is))
+            items.iter().chain(tail).for_each(|item| find_ellipses(item, is, found));
         }
-        Kind::Vector(items) => items.iter().find_map(|item| find_ellipsis(item, is)),
-        _ => None,
+        Kind::Vector(items) => items.iter().for_each(|item| find_ellipses(item, is, found)),
+        _ => {}
     }
 }
 
@@ -141,10 +186,6 @@ struct Matcher<'a> {
 }
 
 impl Matcher<'_> {
-    fn is_ellipsis(&self, form: &Form) -> bool {
-        form.as_id().is_some() && form.as_id() == self.rules.ellipsis
-    }
-
     fn one(&self, pattern: &Form, form: &Form, found: &mut Bindings) -> bool {
         match (&*pattern.kind, &*form.kind) {
             (Kind::Id(id), other) => {
@@ -173,7 +214,7 @@ impl Matcher<'_> {
         form_tail: Option<&Form>,
         found: &mut Bindings,
     ) -> bool {
-        let repeats = (1..pattern.len()).find(|&i| self.is_ellipsis(&pattern[i]));
+        let repeats = (1..pattern.len()).find(|&i| self.rules.is_ellipsis(&pattern[i]));
         let Some(dots) = repeats else {
             if form.len() < pattern.len() {
                 return false;
@@ -200,6 +241,7 @@ impl Matcher<'_> {
             }
             all.push(each);
         }
+        let all = Rc::new(all);
         for id in self.variables(repeated) {
             found.insert(id, Match::Many(all.clone()));
         }
@@ -230,7 +272,7 @@ impl Matcher<'_> {
         match &*pattern.kind {
             Kind::Id(id)
                 if self.rules.literals.contains(id)
-                    || Some(*id) == self.rules.ellipsis
+                    || self.rules.ellipses.contains(id)
                     || (self.is_underscore)(*id) =>
             {
                 Vec::new()
@@ -269,7 +311,7 @@ impl Filler<'_> {
         &mut self,
         template: &Form,
         found: &Bindings,
-        ellipsis: Option<Ident>,
+        ellipses: &[Ident],
     ) -> Result<Form, Fault> {
         let kind = match &*template.kind {
             Kind::Id(id) => match found.get(id) {
@@ -285,17 +327,17 @@ impl Filler<'_> {
                     return Ok(Form::id(alias, self.at));
                 }
             },
-            Kind::List(items, None) if items.len() == 2 && is(&items[0], ellipsis) => {
-                return self.fill(&items[1], found, None);
+            Kind::List(items, None) if items.len() == 2 && is(&items[0], ellipses) => {
+                return self.fill(&items[1], found, &[]);
             }
             Kind::List(items, tail) => {
-                let items = self.elements(items, found, ellipsis)?;
-                let tail = tail.as_ref().map(|t| self.fill(t, found, ellipsis)).transpose()?;
+                let items = self.elements(items, found, ellipses)?;
+                let tail = tail.as_ref().map(|t| self.fill(t, found, ellipses)).transpose()?;
                 join(items, tail)
             }
-            Kind::Vector(items) => Kind::Vector(self.elements(items, found, ellipsis)?),
+            Kind::Vector(items) => Kind::Vector(self.elements(items, found, ellipses)?),
             Kind::Atom(node) => Kind::Atom(node.clone()),
-            Kind::Label(n, inner) => Kind::Label(*n, self.fill(inner, found, ellipsis)?),
+            Kind::Label(n, inner) => Kind::Label(*n, self.fill(inner, found, ellipses)?),
         };
         Ok(Form::new(kind, self.at))
     }
@@ -304,16 +346,16 @@ impl Filler<'_> {
         &mut self,
         items: &[Form],
         found: &Bindings,
-        ellipsis: Option<Ident>,
+        ellipses: &[Ident],
     ) -> Result<Vec<Form>, Fault> {
         let mut filled = Vec::new();
         let mut i = 0;
         while i < items.len() {
             let mut depth = 0;
-            while items.get(i + 1 + depth).is_some_and(|next| is(next, ellipsis)) {
+            while items.get(i + 1 + depth).is_some_and(|next| is(next, ellipses)) {
                 depth += 1;
             }
-            self.repeat(&items[i], found, ellipsis, depth, &mut filled)?;
+            self.repeat(&items[i], found, ellipses, depth, &mut filled)?;
             i += 1 + depth;
         }
         Ok(filled)
@@ -323,28 +365,29 @@ impl Filler<'_> {
         &mut self,
         item: &Form,
         found: &Bindings,
-        ellipsis: Option<Ident>,
+        ellipses: &[Ident],
         depth: usize,
         filled: &mut Vec<Form>,
     ) -> Result<(), Fault> {
         if depth == 0 {
-            filled.push(self.fill(item, found, ellipsis)?);
+            filled.push(self.fill(item, found, ellipses)?);
             return Ok(());
         }
         let mut used = Vec::new();
         variables_of(item, found, &mut used);
-        let many: Vec<(Ident, &Vec<Bindings>)> = used
-            .iter()
-            .filter_map(|id| match &found[id] {
-                Match::Many(all) => Some((*id, all)),
-                Match::One(_) => None,
-            })
-            .collect();
+        // Only what the item uses is carried into its repetitions.
+        let mut each = Bindings::new();
+        let mut many: Vec<(Ident, Rc<Vec<Bindings>>)> = Vec::new();
+        for id in used {
+            match &found[&id] {
+                Match::Many(all) => many.push((id, all.clone())),
+                one => drop(each.insert(id, one.clone())),
+            }
+        }
         let Some(longest) = many.iter().map(|(_, all)| all.len()).max() else {
             return fault(item.at, "nothing before this ellipsis is repeated");
         };
         for i in 0..longest {
-            let mut each = found.clone();
             for (id, all) in &many {
                 match all.get(i) {
                     Some(bindings) => each.insert(*id, bindings[id].clone()),
@@ -353,7 +396,7 @@ impl Filler<'_> {
                     }
                 };
             }
-            self.repeat(item, &each, ellipsis, depth - 1, filled)?;
+            self.repeat(item, &each, ellipses, depth - 1, filled)?;
         }
         Ok(())
     }
@@ -375,8 +418,8 @@ fn join(items: Vec<Form>, tail: Option<Form>) -> Kind {
     }
 }
 
-fn is(form: &Form, ellipsis: Option<Ident>) -> bool {
-    ellipsis.is_some() && form.as_id() == ellipsis
+fn is(form: &Form, ellipses: &[Ident]) -> bool {
+    form.as_id().is_some_and(|id| ellipses.contains(&id))
 }
 
 fn variables_of(template: &Form, found: &Bindings, used: &mut Vec<Ident>) {

@@ -1,7 +1,10 @@
 //! The files of a program.
 
-use allod_scheme_datum::{Datum, Fault, Place, Text, read};
+use allod_scheme_datum::{Datum, Fault, Place, Source, Text, read};
 use std::path::{Path, PathBuf};
+
+/// Lines longer than this are not shown whole.
+const WIDE: usize = 160;
 
 /// The files that a compilation has read. Number 0 is the prelude.
 #[derive(Debug)]
@@ -21,9 +24,16 @@ impl Sources {
     /// # Errors
     /// When it is not Scheme's.
     pub fn read(&mut self, path: &Path, text: String) -> Result<Vec<Datum>, Fault> {
+        self.read_folding(path, text, false)
+    }
+
+    fn read_folding(&mut self, path: &Path, text: String, fold: bool) -> Result<Vec<Datum>, Fault> {
         let file = self.files.len() as u32;
         self.files.push((path.to_owned(), text));
-        let mut text = Text::of_file(&self.files[file as usize].1, file);
+        let text = &self.files[file as usize].1;
+        // Some editors begin a file with a mark of its encoding.
+        let mut text = Text::of_file(text.strip_prefix('\u{feff}').unwrap_or(text), file);
+        *text.fold() = fold;
         let mut data = Vec::new();
         while let Some(datum) = read(&mut text)? {
             data.push(datum);
@@ -31,22 +41,30 @@ impl Sources {
         Ok(data)
     }
 
-    pub(crate) fn include(&mut self, name: &str, at: Place) -> Result<Vec<Datum>, Fault> {
+    pub(crate) fn include(
+        &mut self,
+        name: &str,
+        fold: bool,
+        at: Place,
+    ) -> Result<Vec<Datum>, Fault> {
         let beside = self.files.get(at.file as usize).and_then(|(path, _)| path.parent());
         let path = beside.map_or(self.folder.clone(), Path::to_owned).join(name);
         match std::fs::read_to_string(&path) {
-            Ok(text) => self.read(&path, text),
+            Ok(text) => self.read_folding(&path, text, fold),
             Err(error) => {
                 Err(Fault { message: format!("cannot include {name}: {error}"), at, at_end: false })
             }
         }
     }
 
-    pub(crate) fn library(&mut self, name: &str) -> Result<Option<Vec<Datum>>, Fault> {
+    pub(crate) fn library(&mut self, name: &str, at: Place) -> Result<Option<Vec<Datum>>, Fault> {
         let path = self.folder.join(name);
         match std::fs::read_to_string(&path) {
             Ok(text) => self.read(&path, text).map(Some),
-            Err(_) => Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                Err(Fault { message: format!("cannot read {name}: {error}"), at, at_end: false })
+            }
         }
     }
 
@@ -73,12 +91,17 @@ impl Sources {
         };
         let mut said = format!("{}:{line}:{column}: {}", path.display(), fault.message);
         if let Some(source) = text.lines().nth(line.saturating_sub(1) as usize) {
-            let before: String = source
-                .chars()
-                .take(column as usize - 1)
-                .map(|c| if c == '\t' { '\t' } else { ' ' })
+            let column = column as usize - 1;
+            let chars: Vec<char> = source.trim_start_matches('\u{feff}').chars().collect();
+            // Of a line that is longer than any screen, what is around the fault.
+            let from = if chars.len() > WIDE { column.saturating_sub(WIDE / 2) } else { 0 };
+            let to = chars.len().min(from + WIDE);
+            let shown: String = chars[from.min(to)..to].iter().collect();
+            let before: String = chars[from.min(to)..column.min(to)]
+                .iter()
+                .map(|c| if *c == '\t' { '\t' } else { ' ' })
                 .collect();
-            said += &format!("\n  {source}\n  {before}^");
+            said += &format!("\n  {shown}\n  {before}^");
         }
         said
     }

@@ -115,7 +115,8 @@ fn inline_knows_a_procedure_that_is_given_to_another() {
          (let ((list l)) \
          (letrec* ((loop (lambda ((list done) (if (#pair? list) \
          (loop (#cdr list) (#cons (let ((x (#car list))) (#%mul x x)) done)) \
-         (#reverse done)))))) \
+         (begin (if (#not (#null? list)) (#%fail-type 'map 2 \"a list\" list) #unspecified) \
+         (#reverse done))))))) \
          (loop list '())))",
     );
 }
@@ -124,6 +125,39 @@ fn inline_knows_a_procedure_that_is_given_to_another() {
 fn inline_makes_a_primitive_of_two_of_an_order_that_is_given() {
     let shown = after("inline", "((lambda (less? l) (less? (car l) (cdr l))) < (read))");
     assert!(shown.lines().last().is_some_and(|line| line.contains("#%num<")), "{shown}");
+}
+
+/// A chain of procedures with one call each would become one definition, in which what each needs after its
+/// call is stored and loaded around all calls of the others.
+#[test]
+fn inline_does_not_put_a_whole_program_into_one_procedure() {
+    let chain = |n: usize| {
+        let mut text = String::from("(define (p0 x l) (+ x (length l)))");
+        for i in 1..n {
+            text += &format!(
+                "(define (p{i} x l) (let ((v (vector-map car (list->vector l))))
+                   (+ (vector-ref v 0) (p{} (apply + x (vector->list v)) (cdr l)))))",
+                i - 1
+            );
+        }
+        let text = format!("{text} (write (p{} 1 (read)))", n - 1);
+        let mut sources = Sources::new(Path::new("."));
+        compile(&mut sources, Path::new("test.scm"), text, &Settings::default()).unwrap().len()
+    };
+    let (some, many) = (chain(100), chain(400));
+    assert!(many < 5 * some, "four times the program becomes {some}, then {many} bytes of C");
+}
+
+/// Each repetition of a macro's template needs only its own part of what was matched.
+#[test]
+fn a_macro_with_many_arguments_expands_in_linear_time() {
+    let arguments: String = (0..20_000).map(|i| format!("({i} {i}) ")).collect();
+    let text = format!(
+        "(define-syntax pairs (syntax-rules () ((_ (a b) ...) '((a . b) ...)))) (write (pairs {arguments}))"
+    );
+    let began = std::time::Instant::now();
+    assert!(after("expand", &text).ends_with("(19999 . 19999)))"));
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
 
 #[test]

@@ -225,6 +225,10 @@ fn programs_end_with_the_code_that_they_say() {
         ("(exit #t)", 0, ""),
         ("(exit #f)", 1, ""),
         ("(exit)", 0, ""),
+        // The system keeps eight bits of a code.
+        ("(exit 256)", 255, ""),
+        ("(exit -1)", 255, ""),
+        ("(exit 'no-code)", 70, ""),
         ("(emergency-exit 3)", 3, ""),
         (
             "(dynamic-wind (lambda () (display 1)) (lambda () (exit 2)) (lambda () (display 3)))",
@@ -271,6 +275,51 @@ fn what_nobody_handles_is_told_with_its_place_and_the_last_calls() {
             assert!(places.ends_with(&["7:10, in sum", "8:10"]), "{said}");
         }
     }
+}
+
+/// What was written must have arrived, or the program has failed.
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let scratch = Scratch::new("full");
+    for (name, text, code) in [
+        ("few", "(display 1)", 70),
+        ("exit", "(display 1) (exit 3)", 3),
+        ("stop", "(display 1) (exit)", 70),
+    ] {
+        let program = compile(&scratch, name, text, &common::quick("gcc"));
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Command::new(program).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{text}: {}", stderr(&output));
+        assert!(stderr(&output).contains("No space left on device"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_vector_larger_than_the_machine_is_an_error_at_once() {
+    for text in ["(make-vector 500000000000 0)", "(make-string 900000000000 #\\a)"] {
+        let output = run("huge", text, &common::quick("gcc"));
+        assert_eq!(output.status.code(), Some(70), "{text}: {}", stderr(&output));
+        assert_eq!(stderr(&output), "error: out of memory\n");
+    }
+}
+
+/// Files as other systems' editors write them, and `include-ci`.
+#[test]
+fn a_mark_of_encoding_and_other_ends_of_lines_are_no_part_of_a_program() {
+    let scratch = Scratch::new("ends");
+    scratch.file("upper.scm", "(DEFINE (Shout X) (LIST X 'Loud \"Kept\" '|Kept|))");
+    let text = "\u{feff}#!/usr/bin/scheme\r\n(define text \"one\r\ntwo \\\r\n   three\") ; four\r\n\
+                (include-ci \"upper.scm\")\r\n(write (list text (shout 'Quiet)))\r\n\
+                (let-syntax ((twice (syntax-rules () ((_ a) (begin a a))))) (twice (write 5)))\r\n";
+    let program = compile(&scratch, "main", text, &common::quick("gcc"));
+    let output = Command::new(program).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(
+        printed,
+        "(\"one\\ntwo three\" (Quiet loud \"Kept\" Kept))55",
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

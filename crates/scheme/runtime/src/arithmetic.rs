@@ -51,7 +51,9 @@ fn order(who: &str, a: V, b: V) -> Outcome<Option<Ordering>> {
         (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
         (a, b) => match (a.to_exact(), b.to_exact()) {
             (Some(a), Some(b)) => Some(rational(a).cmp(&rational(b))),
-            _ => a.to_f64().partial_cmp(&b.to_f64()),
+            // An infinity is beyond every exact number, also beyond those too large for a double.
+            (None, _) => a.to_f64().partial_cmp(&0.0),
+            (_, None) => 0.0.partial_cmp(&b.to_f64()),
         },
     })
 }
@@ -345,7 +347,11 @@ primitives! {
 
     fn sch_number_to_string(a, base) -> V {
         let radix = radix("number->string", base)?;
-        Ok(value::string(&write(&number("number->string", 1, a)?, radix)))
+        let n = number("number->string", 1, a)?;
+        if radix != 10 && matches!(n, Number::Float(_)) {
+            return wrong_type("number->string", 2, "10 for an inexact number", base);
+        }
+        Ok(value::string(&write(&n, radix)))
     }
     fn sch_string_to_number(text, base) -> V {
         let radix = radix("string->number", base)?;

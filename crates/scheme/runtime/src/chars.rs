@@ -11,12 +11,24 @@ fn checked(who: &str, c: V) -> Outcome<char> {
     }
 }
 
-/// The one character that a mapping gives; the character itself where it gives several.
+/// The one character that a mapping gives; where that gives several, the one that Unicode names beside them.
 fn one(c: char, mut mapped: impl Iterator<Item = char>) -> V {
     match (mapped.next(), mapped.next()) {
         (Some(single), None) => V::char(single),
-        _ => V::char(c),
+        _ => V::char(beside(c)),
     }
+}
+
+/// Of the characters whose upper or lower case is several characters, those that have a single one, too.
+fn beside(c: char) -> char {
+    let other = match c {
+        'İ' => u32::from('i'),
+        // Greek letters with an iota below, whose capitals have it beside them.
+        '\u{1F80}'..='\u{1F87}' | '\u{1F90}'..='\u{1F97}' | '\u{1FA0}'..='\u{1FA7}' => c as u32 + 8,
+        'ᾳ' | 'ῃ' | 'ῳ' => c as u32 + 9,
+        _ => return c,
+    };
+    char::from_u32(other).unwrap_or(c)
 }
 
 /// The character that stands for its variants of case, after Unicode's simple case folding.

@@ -1,15 +1,15 @@
 //! The end of the process, which all that is above has a part in.
 
+use std::io::Error;
+
 /// What is done at the end, if anything: first what is written goes out, then statistics are told.
 #[derive(Clone, Copy)]
 pub struct Last {
-    pub flush: fn(),
+    pub flush: fn() -> Option<Error>,
     pub tell: fn(),
 }
 
-fn nothing() {}
-
-static mut LAST: Last = Last { flush: nothing, tell: nothing };
+static mut LAST: Last = Last { flush: || None, tell: || {} };
 
 /// Says what is done at the end.
 pub fn set(last: Last) {
@@ -22,9 +22,18 @@ fn last() -> Last {
     unsafe { LAST }
 }
 
-/// Writes out what waits in buffers.
+/// Writes out what waits in buffers, before a message of another kind.
 pub fn flush() {
     (last().flush)();
+}
+
+/// Ends the process as the program wishes. What it wrote must have arrived.
+pub fn finish(code: i32) -> ! {
+    let trouble = (last().flush)();
+    if let Some(trouble) = &trouble {
+        eprintln!("error: cannot write all that waited to be written: {trouble}");
+    }
+    leave(if trouble.is_some() && code == 0 { 70 } else { code })
 }
 
 /// Ends the process with statistics, if they were asked for, and no other word.

@@ -1,8 +1,7 @@
 //! Reading characters and bytes from ports.
 
 use crate::bytes;
-use crate::failure::Outcome;
-use crate::ports::{Input, input};
+use crate::ports::{self, Input, input};
 use crate::primitives;
 use crate::value::{self, V};
 use crate::vectors::{range, size};
@@ -56,14 +55,14 @@ impl Input {
     }
 }
 
-fn or_eof(v: Option<V>) -> Outcome<V> {
-    Ok(v.unwrap_or(V::EOF))
-}
-
 primitives! {
-    fn sch_read_char(port) -> V { or_eof(input("read-char", 1, port, false)?.take_char().map(V::char)) }
+    fn sch_read_char(port) -> V {
+        let port = input("read-char", 1, port, false)?;
+        port.take_char().map_or_else(|| ports::end(port), |c| Ok(V::char(c)))
+    }
     fn sch_peek_char(port) -> V {
-        or_eof(input("peek-char", 1, port, false)?.peek_char().map(|(c, _)| V::char(c)))
+        let port = input("peek-char", 1, port, false)?;
+        port.peek_char().map_or_else(|| ports::end(port), |(c, _)| Ok(V::char(c)))
     }
     fn sch_char_ready_p(port) -> bool {
         let binary = crate::ports::of(port).is_some_and(|p| p.binary);
@@ -82,8 +81,15 @@ primitives! {
         loop {
             match port.take_char() {
                 Some('\n') => break,
+                // A line ends by a return, too, or by both.
+                Some('\r') => {
+                    if port.peek_char().is_some_and(|(c, _)| c == '\n') {
+                        port.take_char();
+                    }
+                    break;
+                }
                 Some(c) => line.push(c),
-                None if line.is_empty() => return Ok(V::EOF),
+                None if line.is_empty() => return ports::end(port),
                 None => break,
             }
         }
@@ -96,7 +102,7 @@ primitives! {
         while chars.len() < most {
             match port.take_char() {
                 Some(c) => chars.push(u32::from(c)),
-                None if chars.is_empty() => return Ok(V::EOF),
+                None if chars.is_empty() => return ports::end(port),
                 None => break,
             }
         }
@@ -105,14 +111,14 @@ primitives! {
     fn sch_read_u8(port) -> V {
         let port = input("read-u8", 1, port, true)?;
         if !port.fill() {
-            return Ok(V::EOF);
+            return ports::end(port);
         }
         port.at += 1;
         Ok(V::small(port.buffer[port.at - 1].into()))
     }
     fn sch_peek_u8(port) -> V {
         let port = input("peek-u8", 1, port, true)?;
-        Ok(if port.fill() { V::small(port.buffer[port.at].into()) } else { V::EOF })
+        if port.fill() { Ok(V::small(port.buffer[port.at].into())) } else { ports::end(port) }
     }
     fn sch_read_bytevector(k, port) -> V {
         let most = size("read-bytevector", k)?;
@@ -123,7 +129,7 @@ primitives! {
             all.extend_from_slice(&port.buffer[port.at..port.at + n]);
             port.at += n;
         }
-        Ok(if all.is_empty() && most > 0 { V::EOF } else { value::bytes(&all) })
+        if all.is_empty() && most > 0 { ports::end(port) } else { Ok(value::bytes(&all)) }
     }
     fn sch_read_bytevector_x(b, port, start, end) -> V {
         let who = "read-bytevector!";
@@ -138,6 +144,6 @@ primitives! {
             port.at += n;
             got += n;
         }
-        Ok(if got == 0 && !target.is_empty() { V::EOF } else { V::small(got as i64) })
+        if got == 0 && !target.is_empty() { ports::end(port) } else { Ok(V::small(got as i64)) }
     }
 }

@@ -54,7 +54,8 @@ primitives! {
     }
     fn sch_flush(port) {
         let binary = crate::ports::of(port).is_some_and(|p| p.binary);
-        output("flush-output-port", 1, port, binary)?.flush();
-        Ok(())
+        let output = output("flush-output-port", 1, port, binary)?;
+        output.flush();
+        output.told()
     }
 }

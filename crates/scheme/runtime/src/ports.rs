@@ -1,11 +1,11 @@
 //! The table of ports. A port of the program is a number in it.
 
-use crate::failure::{Failure, Outcome, wrong_type};
+use crate::failure::{Failure, Kind, Outcome, wrong_type};
 use crate::primitives;
 use crate::state;
 use crate::value::{self, V, types};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Error, Read, Write};
 use std::os::fd::FromRawFd;
 
 /// What a port reads from.
@@ -20,6 +20,10 @@ pub struct Input {
     pub line: u32,
     pub column: u32,
     pub fold: bool,
+    /// What went wrong when more was read, until that is told.
+    pub trouble: Option<Error>,
+    /// What the program has written so far goes out before it waits for an answer.
+    asks: bool,
 }
 
 /// What a port writes to.
@@ -28,6 +32,8 @@ pub struct Output {
     /// Written to when the buffer is full; none for ports of memory.
     pub file: Option<File>,
     pub buffer: Vec<u8>,
+    /// What went wrong when something was written, until that is told.
+    pub trouble: Option<Error>,
     /// Goes out with each line.
     by_line: bool,
 }
@@ -67,7 +73,7 @@ const BUFFER: usize = 16 * 1024;
 
 impl Input {
     pub fn of(file: Option<File>, buffer: Vec<u8>) -> Input {
-        Input { file, buffer, at: 0, line: 1, column: 1, fold: false }
+        Input { file, buffer, at: 0, line: 1, column: 1, fold: false, trouble: None, asks: false }
     }
 
     /// At least one more byte, where there is one.
@@ -88,7 +94,11 @@ impl Input {
         let got = loop {
             match file.read(&mut self.buffer[had..]) {
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                other => break other.unwrap_or(0),
+                Err(e) => {
+                    self.trouble = Some(e);
+                    break 0;
+                }
+                Ok(got) => break got,
             }
         };
         self.buffer.truncate(had + got);
@@ -98,7 +108,7 @@ impl Input {
 
 impl Output {
     pub fn of(file: Option<File>, by_line: bool) -> Output {
-        Output { file, buffer: Vec::new(), by_line }
+        Output { file, buffer: Vec::new(), trouble: None, by_line }
     }
 
     pub fn write(&mut self, bytes: &[u8]) {
@@ -117,12 +127,36 @@ impl Output {
         }
     }
 
+    /// Writes what waits. What cannot be written is lost, and the port's next use tells why.
     pub fn flush(&mut self) {
         if let Some(file) = &mut self.file {
-            // What cannot be written is lost, as with other languages' standard output.
-            let _ = file.write_all(&self.buffer);
+            if let Err(e) = file.write_all(&self.buffer) {
+                self.trouble = Some(e);
+            }
             self.buffer.clear();
         }
+    }
+
+    /// Tells what went wrong.
+    pub fn told(&mut self) -> Outcome<()> {
+        match self.trouble.take() {
+            Some(e) => failed(&format!("cannot write to a port: {e}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the system refused.
+#[cold]
+fn failed<T>(message: &str) -> Outcome<T> {
+    Err(Failure { kind: Kind::File, message: message.into(), irritants: Vec::new() })
+}
+
+/// The end of the file, unless something else kept more from being read.
+pub fn end(port: &mut Input) -> Outcome<V> {
+    match port.trouble.take() {
+        Some(e) => failed(&format!("cannot read from a port: {e}")),
+        None => Ok(V::EOF),
     }
 }
 
@@ -132,8 +166,9 @@ pub fn start() {
     let terminal = unsafe { libc::isatty(1) } == 1;
     // SAFETY: the process's own descriptors; the table never closes them.
     let file = |fd| Some(unsafe { File::from_raw_fd(fd) });
+    let asking = Input { asks: true, ..Input::of(file(0), Vec::new()) };
     let ways = [
-        Way::In(Input::of(file(0), Vec::new())),
+        Way::In(asking),
         Way::Out(Output::of(file(1), terminal)),
         Way::Out(Output::of(file(2), true)),
     ];
@@ -180,12 +215,16 @@ pub fn sweep() {
     }
 }
 
-pub fn flush_all() {
+/// Writes all that waits, and gives what went wrong with any of it.
+pub fn flush_all() -> Option<Error> {
+    let mut trouble = None;
     for port in table().ports.iter_mut().flatten() {
         if let Way::Out(out) = &mut port.way {
             out.flush();
+            trouble = trouble.or(out.trouble.take());
         }
     }
+    trouble
 }
 
 /// The port that a value is.
@@ -200,8 +239,20 @@ pub fn of(v: V) -> Option<&'static mut Port> {
 #[inline]
 pub fn input(who: &str, which: usize, v: V, binary: bool) -> Outcome<&'static mut Input> {
     match of(v) {
-        Some(Port { way: Way::In(input), binary: b, .. }) if *b == binary => Ok(input),
+        Some(Port { way: Way::In(input), binary: b, .. }) if *b == binary => {
+            if input.asks && input.at == input.buffer.len() {
+                flush_standard();
+            }
+            Ok(input)
+        }
         _ => unfit(who, which, v, binary, true),
+    }
+}
+
+#[cold]
+fn flush_standard() {
+    if let Some(Some(Port { way: Way::Out(out), .. })) = table().ports.get_mut(1) {
+        out.flush();
     }
 }
 
@@ -209,7 +260,12 @@ pub fn input(who: &str, which: usize, v: V, binary: bool) -> Outcome<&'static mu
 #[inline]
 pub fn output(who: &str, which: usize, v: V, binary: bool) -> Outcome<&'static mut Output> {
     match of(v) {
-        Some(Port { way: Way::Out(output), binary: b, .. }) if *b == binary => Ok(output),
+        Some(Port { way: Way::Out(output), binary: b, .. }) if *b == binary => {
+            if output.trouble.is_some() {
+                output.told()?;
+            }
+            Ok(output)
+        }
         _ => unfit(who, which, v, binary, false),
     }
 }
@@ -279,11 +335,14 @@ primitives! {
             _ => {}
         }
         let input = is_input(port);
-        if let Way::Out(out) = &mut port.way {
-            out.flush();
+        let was = std::mem::replace(&mut port.way, Way::Closed { input });
+        match was {
+            Way::Out(mut out) => {
+                out.flush();
+                out.told()
+            }
+            _ => Ok(()),
         }
-        port.way = Way::Closed { input };
-        Ok(())
     }
 
     fn sch_open_input_string(text) -> V {

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Kind};
 use crate::numbers;
-use crate::ports::{Input, input};
+use crate::ports::{Input, end, input};
 use crate::primitives;
 use crate::value::{self, V};
 use allod_scheme_datum::{Datum, Node, Place, Source, read};
@@ -84,7 +84,7 @@ primitives! {
     fn sch_read(port) -> V {
         let source = input("read", 1, port, false)?;
         match read(source) {
-            Ok(None) => Ok(V::EOF),
+            Ok(None) => end(source),
             Ok(Some(datum)) => {
                 let mut maker = Maker::default();
                 let v = maker.make(&datum);

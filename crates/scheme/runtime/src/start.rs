@@ -26,17 +26,20 @@ pub unsafe extern "C" fn sch_start(
 /// The normal end.
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_end() -> ! {
-    ending::flush();
-    ending::leave(0)
+    ending::finish(0)
 }
 
-/// `exit` and, with `quick`, `emergency-exit`.
+/// `exit` and, with `quick`, `emergency-exit`. The system keeps the low eight bits of a code, which must not
+/// make a success of any other number than 0; of what is no exact integer, 70 is made.
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_exit(code: V, _quick: V) {
-    ending::flush();
-    ending::leave(match code {
+    ending::finish(match code {
         V::TRUE => 0,
         V::FALSE => 1,
-        code => code.as_small().map_or(70, |code| code as i32),
+        code => match code.as_small() {
+            Some(code) if code != 0 && code & 255 == 0 => 255,
+            Some(code) => (code & 255) as i32,
+            None => 70,
+        },
     })
 }

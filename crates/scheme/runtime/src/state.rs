@@ -64,6 +64,8 @@ struct Own {
     /// Bytes of the region's objects, with the room left in its newest chunk, and at how many a safe point has work.
     held: usize,
     most: usize,
+    /// Bytes of memory that the machine has.
+    memory: usize,
     arguments: Vec<String>,
     /// Sorted by lines of C.
     sites: &'static [Site],
@@ -79,6 +81,7 @@ static mut OWN: Own = Own {
     global_count: 0,
     held: 0,
     most: LEAST,
+    memory: usize::MAX,
     arguments: Vec::new(),
     sites: &[],
     files: ptr::null(),
@@ -139,6 +142,12 @@ pub unsafe fn open(
     moved: fn(),
 ) {
     own().moved = moved;
+    // SAFETY: plain system calls.
+    let (pages, page) =
+        unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    if pages > 0 && page > 0 {
+        own().memory = (pages as usize).saturating_mul(page as usize);
+    }
     for (i, record) in TYPES.iter().enumerate() {
         if types::register(record) != Ok(types::FIRST_USER + i as u32) {
             ending::stop("the types of the run-time library could not be registered");
@@ -215,6 +224,10 @@ pub fn alloc(bytes: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn sch_alloc_slow(bytes: usize) -> *mut u64 {
     let r = state().region;
+    // The system grants more addresses than it has memory, and ends whoever uses them.
+    if own().held.saturating_add(bytes) > own().memory {
+        ending::out_of_memory();
+    }
     // SAFETY: the region is open.
     let (p, alone, room) = unsafe {
         let limit = (*r).limit;

@@ -31,7 +31,7 @@ impl Expander<'_> {
         loop {
             let special = match self.keyword(&form, scope) {
                 Some(Binding::Macro(rules)) => {
-                    form = self.use_macro(&rules, &form, scope)?;
+                    form = self.use_macros(&rules, &form, scope)?;
                     continue;
                 }
                 Some(Binding::Special(special)) => special,
@@ -70,7 +70,10 @@ impl Expander<'_> {
                     let inner = self.scope(scope);
                     let recursive =
                         items[0].as_id().is_some_and(|id| &*self.name(id) == "letrec-syntax");
-                    for binding in bindings.items().unwrap_or_default() {
+                    let Some(bindings) = bindings.items() else {
+                        return fault(bindings.at, "malformed bindings: ((name rules) …)");
+                    };
+                    for binding in bindings {
                         let Some([name, rules]) = binding.items() else {
                             return fault(binding.at, "a binding must be (name rules)");
                         };
@@ -90,7 +93,10 @@ impl Expander<'_> {
                     );
                 }
                 (Special::CondExpand, _) => Item::Splice(self.chosen(rest, form.at)?),
-                (Special::Include, _) => Item::Splice(self.included(rest, form.at)?),
+                (Special::Include | Special::IncludeCi, _) => {
+                    let fold = special == Special::IncludeCi;
+                    Item::Splice(self.included(rest, fold, form.at)?)
+                }
                 _ => Item::Expr(form),
             });
         }
@@ -231,18 +237,7 @@ impl Expander<'_> {
                     done.push(Expr::Define(global, Box::new(Self::named(value, &name))));
                 }
                 Item::Splice(forms) => waiting.extend(forms.into_iter().rev().map(|f| (f, scope))),
-                Item::Scoped(forms, inner) => {
-                    for form in forms {
-                        if let Item::Expr(form) = self.item(&form, inner)? {
-                            done.push(self.expr(&form, inner)?);
-                        } else {
-                            return fault(
-                                form.at,
-                                "a definition inside let-syntax at the top level",
-                            );
-                        }
-                    }
-                }
+                Item::Scoped(forms, inner) => done.push(self.body(&forms, inner, form.at)?),
                 Item::Nothing => {}
                 Item::Expr(form) => {
                     if let Some(Binding::Special(Special::Import)) = self.keyword(&form, scope) {

@@ -155,6 +155,9 @@ impl Expander<'_> {
             if !more.is_empty() {
                 return fault(test.at, "else must be the last clause");
             }
+            if body.is_empty() {
+                return fault(clause.at, "malformed cond: (else body …)");
+            }
             return Ok(Expr::seq(self.all(body, scope)?));
         }
         let test = self.expr(test, scope)?;
@@ -179,14 +182,14 @@ impl Expander<'_> {
     }
 
     pub(super) fn case(&mut self, rest: &[Form], scope: ScopeId, at: Place) -> Outcome<Expr> {
-        let Some((key, clauses)) = rest.split_first() else {
+        let [key, clauses @ ..] = rest else {
             return fault(at, "malformed case: (case key clause …)");
         };
         let key = self.expr(key, scope)?;
         let var = self.program.var("key");
         let mut result = Expr::UNSPECIFIED;
         for (i, clause) in clauses.iter().enumerate().rev() {
-            let Some([data, body @ ..]) = clause.items() else {
+            let Some([data, body @ ..]) = clause.items().filter(|items| items.len() > 1) else {
                 return fault(clause.at, "malformed case: a clause is ((datum …) body …)");
             };
             let body = match body {
@@ -231,6 +234,7 @@ impl Expander<'_> {
         let name = self.program.var("do");
         let inner = self.scope(scope);
         let (mut firsts, mut params, mut nexts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen = Vec::new();
         for spec in specs {
             let (id, first, next) = match spec.items() {
                 Some([id, first]) => (id, first, None),
@@ -240,6 +244,10 @@ impl Expander<'_> {
             let Some(id) = id.as_id() else {
                 return fault(spec.at, "malformed do: a variable is (name first next)");
             };
+            if seen.contains(&id) {
+                return fault(spec.at, format!("{} is bound twice", self.name(id)));
+            }
+            seen.push(id);
             firsts.push(self.expr(first, scope)?);
             params.push(self.local(id, inner));
             nexts.push(next);

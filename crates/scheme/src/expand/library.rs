@@ -41,7 +41,7 @@ impl Expander<'_> {
         if imports == 0 {
             for (name, _) in standard::LIBRARIES {
                 let library = self.standard(name).expect("it is in the table");
-                self.take_in(library.exports, scope);
+                self.take_in(library.exports, scope, Place::default())?;
             }
         }
         let done = self.top_level(rest, scope)?;
@@ -49,17 +49,30 @@ impl Expander<'_> {
         Ok(())
     }
 
-    fn take_in(&mut self, exports: Vec<(Ident, Binding)>, scope: ScopeId) {
+    /// Binds what is imported. A name has one meaning, from wherever it is imported.
+    fn take_in(
+        &mut self,
+        exports: Vec<(Ident, Binding)>,
+        scope: ScopeId,
+        at: Place,
+    ) -> Outcome<()> {
         for (id, binding) in exports {
+            let known = self.scopes[scope.0 as usize].names.get(&id);
+            if known.is_some_and(|known| *known != binding) && !self.imported.insert((scope.0, id))
+            {
+                let name = self.name(id);
+                return fault(at, format!("{name} is imported with two different meanings"));
+            }
             self.bind(scope, id, binding);
             self.imported.insert((scope.0, id));
         }
+        Ok(())
     }
 
     pub(super) fn import(&mut self, form: &Form, scope: ScopeId) -> Outcome<()> {
         for set in &form.items().unwrap_or_default()[1..] {
             let exports = self.import_set(set)?;
-            self.take_in(exports, scope);
+            self.take_in(exports, scope, set.at)?;
         }
         Ok(())
     }
@@ -169,7 +182,7 @@ impl Expander<'_> {
             });
         }
         let path = format!("{}.sld", parts.join("/"));
-        let Some(data) = self.sources.library(&path)? else {
+        let Some(data) = self.sources.library(&path, name.at)? else {
             return fault(
                 name.at,
                 format!("there is no library {text}: no file {path} beside the program"),
@@ -190,15 +203,25 @@ impl Expander<'_> {
             return fault(form.at, "malformed define-library: (define-library name declaration …)");
         };
         let text = self.library_name(name);
+        if name.items().is_none_or(<[Form]>::is_empty) {
+            return fault(name.at, "malformed name of a library");
+        }
+        if self.libraries.contains_key(&text) {
+            return fault(name.at, format!("the library {text} is defined twice"));
+        }
         self.under_way.push(text.clone());
         let scope = self.top_scope();
         let (mut exports, mut body) = (Vec::new(), Vec::new());
         self.declarations(declarations, scope, &mut exports, &mut body)?;
         let done = self.top_level(&body, scope)?;
         self.program.forms.extend(done);
-        let mut given = Vec::new();
+        let mut given: Vec<(Ident, Binding)> = Vec::new();
         for (inside, outside, at) in exports {
             match self.resolve(inside, scope) {
+                Some(binding) if given.iter().any(|(id, b)| *id == outside && *b != binding) => {
+                    let name = self.name(outside);
+                    return fault(at, format!("{name} is exported with two different meanings"));
+                }
                 Some(binding) => given.push((outside, binding)),
                 None => {
                     return fault(at, format!("{} is exported but not defined", self.name(inside)));
@@ -245,10 +268,11 @@ impl Expander<'_> {
                 "import" => self.import(declaration, scope)?,
                 "begin" => body.extend(items[1..].iter().cloned()),
                 "include" | "include-ci" => {
-                    body.extend(self.included(&items[1..], declaration.at)?)
+                    let fold = &*word == "include-ci";
+                    body.extend(self.included(&items[1..], fold, declaration.at)?)
                 }
                 "include-library-declarations" => {
-                    let inner = self.included(&items[1..], declaration.at)?;
+                    let inner = self.included(&items[1..], false, declaration.at)?;
                     self.declarations(&inner, scope, exports, body)?;
                 }
                 "cond-expand" => {

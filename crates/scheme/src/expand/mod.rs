@@ -75,7 +75,12 @@ pub(crate) struct Expander<'s> {
     imported: std::collections::HashSet<(u32, Ident)>,
     /// Libraries that are being read, to find circles.
     under_way: Vec<String>,
+    /// Uses of macros inside of each other's expansions.
+    expanding: u32,
 }
+
+/// Macros that expand to uses of themselves longer than this never end.
+const EXPANSIONS: u32 = 100_000;
 
 pub(crate) type Outcome<T> = Result<T, Fault>;
 
@@ -101,6 +106,7 @@ pub fn expand(
         libraries: HashMap::new(),
         imported: std::collections::HashSet::new(),
         under_way: Vec::new(),
+        expanding: 0,
     };
     x.fill_base();
     let done = x.top_level(prelude, BASE)?;
@@ -221,6 +227,10 @@ impl Expander<'_> {
         match self.program.globals.iter().find(|g| g.defined == 0) {
             Some(g) => match standard::refused_name(&g.name) {
                 Some(why) => fault(g.at, format!("{} is not supported: {why}", g.name)),
+                None if is_complex(&g.name) => fault(
+                    g.at,
+                    format!("{} is not supported: there are no complex numbers", g.name),
+                ),
                 None => fault(g.at, format!("unbound variable {}", g.name)),
             },
             None => Ok(()),
@@ -241,12 +251,26 @@ impl Expander<'_> {
         matches!(binding, Binding::Macro(_) | Binding::Special(_)).then_some(binding)
     }
 
-    pub(crate) fn use_macro(
+    /// What a use of a macro becomes that is no use of a macro any more.
+    pub(crate) fn use_macros(
         &mut self,
-        rules: &Rules,
+        rules: &Rc<Rules>,
         form: &Form,
         scope: ScopeId,
     ) -> Outcome<Form> {
+        let mut expanded = self.use_macro(rules, form, scope)?;
+        let mut steps = self.expanding;
+        while let Some(Binding::Macro(rules)) = self.keyword(&expanded, scope) {
+            expanded = self.use_macro(&rules, &expanded, scope)?;
+            steps += 1;
+            if steps == EXPANSIONS {
+                return fault(form.at, "the expansion of this macro does not end");
+            }
+        }
+        Ok(expanded)
+    }
+
+    fn use_macro(&mut self, rules: &Rules, form: &Form, scope: ScopeId) -> Outcome<Form> {
         let mut idents = std::mem::take(&mut self.idents);
         // What the two closures ask is asked of identifiers made before this expansion only, but
         // through the table that the expansion adds to.
@@ -313,7 +337,7 @@ impl Expander<'_> {
                 Ok(Binding::Macro(Rc::new(rules)))
             }
             Some(Binding::Macro(rules)) => {
-                let form = self.use_macro(&rules, form, scope)?;
+                let form = self.use_macros(&rules, form, scope)?;
                 self.transformer(&form, scope)
             }
             _ => fault(form.at, "a macro must be given as syntax-rules"),
@@ -334,8 +358,14 @@ impl Expander<'_> {
                 match head.as_id().and_then(|id| self.resolve(id, scope)) {
                     Some(Binding::Special(special)) => self.special(special, form, items, scope),
                     Some(Binding::Macro(rules)) => {
-                        let form = self.use_macro(&rules, form, scope)?;
-                        self.expr(&form, scope)
+                        let expansion = self.use_macros(&rules, form, scope)?;
+                        self.expanding += 1;
+                        if self.expanding == EXPANSIONS {
+                            return fault(form.at, "the expansion of this macro does not end");
+                        }
+                        let expr = self.expr(&expansion, scope);
+                        self.expanding -= 1;
+                        expr
                     }
                     Some(Binding::Prim(prim)) if !prim.is_value() => {
                         let arguments = self.all(&items[1..], scope)?;
@@ -391,6 +421,18 @@ impl Expander<'_> {
             None => Expr::Global(self.forward(id, scope, at), at),
         })
     }
+}
+
+/// Whether a name is how a complex number is written that is not real.
+fn is_complex(name: &str) -> bool {
+    let is_real = |text: &str| allod_scheme_datum::number::parse(text, 10).is_some();
+    let is_part =
+        |text: &str| matches!(text, "+" | "-") || (text.starts_with(['+', '-']) && is_real(text));
+    let signs = || name.char_indices().filter(|(_, c)| matches!(c, '+' | '-'));
+    name.split_once('@').is_some_and(|(size, angle)| is_real(size) && is_real(angle))
+        || name.strip_suffix('i').is_some_and(|rest| {
+            signs().any(|(at, _)| (at == 0 || is_real(&name[..at])) && is_part(&rest[at..]))
+        })
 }
 
 /// "1 argument", "2 to 3 arguments", "at least 1 argument".

@@ -90,6 +90,10 @@ impl Expander<'_> {
         }
         let plain = self.idents.plain("record");
         let object = Form::id(self.idents.alias(plain, super::BASE), at);
+        if predicate.as_id().is_none() && !matches!(&*predicate.kind, Kind::Atom(Node::Bool(false)))
+        {
+            return fault(predicate.at, "the predicate of a record type must be an identifier");
+        }
         if predicate.as_id().is_some() {
             let is = self.base_form("%record?", at);
             let body = list(vec![is, object.clone(), name.clone()]);

@@ -35,6 +35,7 @@ pub(crate) enum Special {
     Do,
     CondExpand,
     Include,
+    IncludeCi,
     Import,
     DefineLibrary,
     CProcedure,
@@ -71,7 +72,7 @@ pub(crate) const ALL: &[(&str, Special)] = &[
     ("do", Special::Do),
     ("cond-expand", Special::CondExpand),
     ("include", Special::Include),
-    ("include-ci", Special::Include),
+    ("include-ci", Special::IncludeCi),
     ("import", Special::Import),
     ("define-library", Special::DefineLibrary),
     ("c-procedure", Special::CProcedure),
@@ -155,8 +156,9 @@ impl Expander<'_> {
                 let forms = self.chosen(clauses, form.at)?;
                 Ok(Expr::seq(self.all(&forms, scope)?))
             }
-            (Special::Include, files) => {
-                let forms = self.included(files, form.at)?;
+            (Special::Include | Special::IncludeCi, files) => {
+                let fold = special == Special::IncludeCi;
+                let forms = self.included(files, fold, form.at)?;
                 Ok(Expr::seq(self.all(&forms, scope)?))
             }
             (Special::Let, rest) => self.let_form(rest, scope, form.at),
@@ -175,7 +177,9 @@ impl Expander<'_> {
                 })
             }
             (Special::When | Special::Unless, _) => malformed("when or unless: (when test body …)"),
+            (Special::Cond, []) => malformed("cond: (cond (test body …) …)"),
             (Special::Cond, clauses) => self.cond(clauses, scope),
+            (Special::Case, [_]) => malformed("case: (case key clause …)"),
             (Special::Case, rest) => self.case(rest, scope, form.at),
             (Special::Do, rest) => self.do_form(rest, scope, form.at),
             (
@@ -266,14 +270,17 @@ impl Expander<'_> {
         }
     }
 
-    /// The forms of a file that `include` names.
-    pub(super) fn included(&mut self, files: &[Form], at: Place) -> Outcome<Vec<Form>> {
+    /// The forms of files that `include` names; `include-ci` folds the case of names in them.
+    pub(super) fn included(&mut self, files: &[Form], fold: bool, at: Place) -> Outcome<Vec<Form>> {
+        if files.is_empty() {
+            return fault(at, "include needs the names of files");
+        }
         let mut forms = Vec::new();
         for file in files {
             let Kind::Atom(allod_scheme_datum::Node::String(name)) = &*file.kind else {
                 return fault(at, "include needs the names of files");
             };
-            let data = self.sources.include(name, file.at)?;
+            let data = self.sources.include(name, fold, file.at)?;
             forms.extend(data.iter().map(|datum| Form::of(datum, &mut self.idents)));
         }
         Ok(forms)

@@ -22,7 +22,8 @@ use std::rc::Rc;
 const SMALL: usize = 14;
 /// Procedures that are given procedures, up to this size.
 const WITH_PROCEDURE: usize = 60;
-/// Procedures with one call only: the C compiler takes too long for what is larger still.
+/// Procedures with one call only, and what is put into one definition because of that: the C compiler takes too
+/// long for what is larger still, and values that are needed after it are stored and loaded around each call in it.
 const LARGE: usize = 2000;
 /// How often a procedure may be put inside itself, by way of others.
 const NESTED: usize = 3;
@@ -58,6 +59,8 @@ struct Pass<'p> {
     active: Vec<Callee>,
     /// How much the program may still grow.
     left: usize,
+    /// How much has been put into the definition at hand.
+    placed: usize,
 }
 
 /// Puts small known procedures in place.
@@ -70,6 +73,7 @@ pub fn run(program: &mut Program) {
         same: HashMap::new(),
         active: Vec::new(),
         left: 2 * forms.iter().map(size).sum::<usize>() + 4000,
+        placed: 0,
         program,
     };
     for form in &forms {
@@ -81,7 +85,11 @@ pub fn run(program: &mut Program) {
             }
         }
     }
-    let forms = forms.into_iter().map(|form| pass.expr(form)).collect();
+    let each = |form| {
+        pass.placed = 0;
+        pass.expr(form)
+    };
+    let forms = forms.into_iter().map(each).collect();
     pass.program.forms = forms;
 }
 
@@ -222,7 +230,7 @@ impl Pass<'_> {
             })
         };
         let once = self.mentioned.get(&callee) == Some(&1) && known.lambda.clauses.len() == 1;
-        once && size <= LARGE
+        once && self.placed + size <= LARGE
             || size <= self.left && (size <= SMALL || size <= WITH_PROCEDURE && given_procedure())
     }
 
@@ -237,7 +245,9 @@ impl Pass<'_> {
             })
             .collect();
         let clause = lambda.takes_exactly(values.len()).expect("tested before");
-        self.left = self.left.saturating_sub(size(&clause.body));
+        let size = size(&clause.body);
+        self.left = self.left.saturating_sub(size);
+        self.placed += size;
         let mut renamed = HashMap::new();
         let copied = copy(clause, self.program, &mut renamed);
         for (old, new) in renamed {

@@ -75,11 +75,13 @@ impl Source for Text<'_> {
 /// # Errors
 /// When what stands there is no datum.
 pub fn read(source: &mut dyn Source) -> Result<Option<Datum>, Fault> {
-    Reader { source }.datum()
+    Reader { source, labels: Vec::new() }.datum()
 }
 
 struct Reader<'s> {
     source: &'s mut dyn Source,
+    /// The labels so far.
+    labels: Vec<u64>,
 }
 
 fn is_delimiter(c: char) -> bool {

@@ -13,8 +13,16 @@ impl Reader<'_> {
         }
         let Ok(number) = digits.parse() else { return self.fail(at, "a label that is too long") };
         match self.source.take() {
-            Some('#') => Ok(Node::Reference(number)),
-            Some('=') => Ok(Node::Label(number, Box::new(self.need(at, "a labelled datum")?))),
+            Some('#') if self.labels.contains(&number) => Ok(Node::Reference(number)),
+            Some('#') => self.fail(at, format!("no datum before this has the label #{number}=")),
+            Some('=') => {
+                self.labels.push(number);
+                let inner = self.need(at, "a labelled datum")?;
+                if matches!(inner.node, Node::Reference(_)) {
+                    return self.fail(inner.at, "a labelled datum that is only a label");
+                }
+                Ok(Node::Label(number, Box::new(inner)))
+            }
             _ => self.fail(at, format!("unknown syntax #{digits}")),
         }
     }
@@ -65,6 +73,13 @@ impl Reader<'_> {
                 None => return self.ended(at, what),
                 Some(c) if c == end => return Ok(text),
                 Some('\\') => self.escape(here, &mut text, what)?,
+                // However a line ends, it is a newline.
+                Some('\r') => {
+                    if self.source.peek() == Some('\n') {
+                        self.source.take();
+                    }
+                    text.push('\n');
+                }
                 Some(c) => text.push(c),
             }
         }
@@ -94,14 +109,17 @@ impl Reader<'_> {
                 }
             }
             // A line end and the whitespace around it are left out.
-            Some(c) if c == '\n' || c == ' ' || c == '\t' => {
+            Some(c @ ('\n' | '\r' | ' ' | '\t')) => {
                 let mut c = c;
-                while c != '\n' {
+                while !matches!(c, '\n' | '\r') {
                     match self.source.take() {
                         None => return self.ended(at, what),
-                        Some(next @ (' ' | '\t' | '\n')) => c = next,
+                        Some(next @ (' ' | '\t' | '\n' | '\r')) => c = next,
                         Some(_) => return self.fail(at, "unknown escape of a space"),
                     }
+                }
+                if c == '\r' && self.source.peek() == Some('\n') {
+                    self.source.take();
                 }
                 while self.source.peek().is_some_and(|c| c == ' ' || c == '\t') {
                     self.source.take();
@@ -127,8 +145,15 @@ impl Reader<'_> {
                 word.push(if *self.source.fold() { fold(c) } else { c });
             }
         }
-        if !barred && let Some(number) = number::parse(&word, 10) {
+        if barred {
+            return Ok(Node::Symbol(Rc::from(word)));
+        }
+        if let Some(number) = number::parse(&word, 10) {
             return Ok(Node::Number(number));
+        }
+        if word.contains(['[', ']', '{', '}']) {
+            return self
+                .fail(at, "brackets and braces are not used in R7RS; lists have parentheses");
         }
         Ok(Node::Symbol(Rc::from(word)))
     }

@@ -1,0 +1,5 @@
+(define-library (a)
+  (import (scheme base))
+  (export f (rename g f))
+  (begin (define f 1) (define g 2)))
+(import (a))

@@ -1,0 +1,1 @@
+(guard (e (#f 1) oops) (raise 'x))

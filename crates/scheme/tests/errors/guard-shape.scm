@@ -1,0 +1,1 @@
+(guard e (raise 1))

@@ -1,0 +1,3 @@
+(import (scheme base)
+        (rename (only (scheme base) car) (car cdr)))
+(cdr '(1))

@@ -1,0 +1,1 @@
+(let-syntax ((one (syntax-rules () ((_) 1)))))

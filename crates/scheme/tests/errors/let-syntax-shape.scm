@@ -1,0 +1,1 @@
+(let-syntax 5 1)

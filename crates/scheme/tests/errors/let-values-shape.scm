@@ -1,0 +1,1 @@
+(let-values ((a b 1)) a)

@@ -1,0 +1,1 @@
+(define-library "a" (import (scheme base)))

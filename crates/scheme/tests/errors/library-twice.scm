@@ -1,0 +1,3 @@
+(define-library (a) (import (scheme base)) (begin (define x 1)))
+(define-library (a) (import (scheme base)) (begin (define x 2)))
+(import (a))

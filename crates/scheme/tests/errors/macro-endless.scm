@@ -1,0 +1,3 @@
+(define-syntax again (syntax-rules () ((_ a) (again a))))
+(display 1)
+(again 2)

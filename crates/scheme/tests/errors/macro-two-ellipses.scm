@@ -1,0 +1,1 @@
+(define-syntax two (syntax-rules () ((_ a ... b ...) '(a ... b ...))))

@@ -1,0 +1,1 @@
+(define-syntax pair (syntax-rules () ((_ a a) (cons a a))))

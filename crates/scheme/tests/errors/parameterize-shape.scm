@@ -1,0 +1,2 @@
+(define p (make-parameter 1))
+(parameterize ((p)) (p))

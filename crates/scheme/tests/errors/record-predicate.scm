@@ -1,0 +1,1 @@
+(define-record-type point (make x) 5 (x point-x))
