@@ -196,7 +196,8 @@ export! {
     }
     /// The barrier, for objects.
     fn allod_store_object(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
-        barrier::store_checked(container.0 as *const u64, slot, v).unwrap_or_else(|error| {
+        let container = container.pointer().unwrap_or(ptr::null_mut());
+        barrier::store_checked(container, slot, v).unwrap_or_else(|error| {
             errno::set(code(error));
             EMPTY
         })
