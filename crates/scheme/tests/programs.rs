@@ -177,7 +177,7 @@ fn a_program_with_much_alive_stays_within_three_times_as_much_too() {
 fn statistics_tell_what_was_made_and_the_longest_pause() {
     let scratch = Scratch::new("stats");
     let text = "(define (turn n kept) (if (= n 0) (length kept) (turn (- n 1) (list n n))))
-                (display (turn 1000000 '()))";
+                (display (turn 1500000 '()))";
     let program = compile(&scratch, "stats", text, &usual("gcc"));
     let said = stderr(&Command::new(&program).env("SCHEME_STATS", "1").output().unwrap());
     let number = |name: &str| -> f64 {

@@ -311,7 +311,7 @@ fn stats(text: &str) -> impl Fn(&str) -> f64 + use<> {
 fn a_loop_whose_turns_drop_what_they_make_needs_no_evacuation() {
     let told = stats(&format!(
         "{NUMBERS}(define (f n i) (if (> i 0) (begin (sum (numbers n)) (f n (- i 1)))))
-         (f 10000 200) (f 100000 3)"
+         (f 10000 300) (f 100000 5)"
     ));
     assert_eq!(told("evacuations"), 0.0);
     assert!(told("dropped by scope") > 50.0 && told("most held") < 16.0);

@@ -1,12 +1,15 @@
 //! The straight line of a scan: what it keeps in registers, and copying what slots lead to without a call.
 
 use super::atlas::Place;
+use super::lanes;
 use super::mover::Mover;
 use super::pairs::{PAIR_BYTES, copy_one, leads_nowhere, pair_of, to_pair};
 use super::visited::Extent;
 use crate::data::types;
 use crate::data::value::{Header, TAG_PAIR, forwarded, forwarding, is_immediate};
 
+/// Times that a lane may copy before what it overwrote is noted.
+const MOST_NOTED: usize = 64;
 /// Objects up to this many words are copied without a call.
 const MOST_AT_ONCE: usize = 16;
 
@@ -105,6 +108,97 @@ impl Hot {
             *at.add(1) = to_pair(q.add(2));
             self.cursor = q.add(4);
             true
+        }
+    }
+
+    /// Scans pairs from `at` on as long as their children lie side by side in their order; how many.
+    #[inline(always)]
+    pub(super) unsafe fn level<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        at: *mut u64,
+        end: *mut u64,
+    ) -> usize {
+        let pairs = (end as usize - at as usize) / PAIR_BYTES;
+        // SAFETY: copies lie up to `end`; `holds` vouches for the first child.
+        unsafe {
+            let (car, p) = (*at, pair_of(*at));
+            if pairs < 4 || *at.add(6) != car.wrapping_add(96) || !self.here.holds(p as u64) {
+                return 0;
+            }
+            let lane = |p, q, most, any| lanes::level(at, p, q, most, any);
+            self.side_by_side::<LOGS, 2>(mover, p, pairs, lane)
+        }
+    }
+
+    /// Forwards slots of an array from `at` on as long as they point to uncopied pairs side by side in
+    /// their order; how many.
+    #[inline(always)]
+    pub(super) unsafe fn row<const LOGS: bool>(
+        &mut self,
+        mover: &mut Mover,
+        at: *mut u64,
+        past: *mut u64,
+    ) -> usize {
+        let slots = (past as usize - at as usize) / 8;
+        // SAFETY: slots lie up to `past`; `holds` vouches for the first one's object.
+        unsafe {
+            let p = pair_of(*at);
+            if slots < 4 || *at.add(3) != (*at).wrapping_add(48) || !self.here.holds(p as u64) {
+                return 0;
+            }
+            let lane = |p, q, most, any| lanes::row(at, p, q, most, any);
+            self.side_by_side::<LOGS, 1>(mover, p, slots, lane)
+        }
+    }
+
+    /// Has a lane copy up to `most` times `PAIRS` pairs that lie side by side from `p` on; how many times it did, or
+    /// `most` where the move stops.
+    ///
+    /// # Safety
+    /// `p` lies in the memory met last. The lane, called with `p`, the cursor and the most that source and destination
+    /// have room for, copies that much at most.
+    #[inline(always)]
+    unsafe fn side_by_side<const LOGS: bool, const PAIRS: usize>(
+        &mut self,
+        mover: &mut Mover,
+        p: *mut u64,
+        most: usize,
+        lane: impl FnOnce(*mut u64, *mut u64, usize, bool) -> usize,
+    ) -> usize {
+        let q = self.cursor;
+        let source = self.here.base + 8 * self.here.words - p as u64;
+        let source = source as usize / (PAIRS * PAIR_BYTES);
+        let room = (self.limit as usize - q as usize) / (PAIRS * PAIR_BYTES);
+        let mut few = most.min(source).min(room);
+        // SAFETY: the lane's copies lie from `q` on, their originals from `p` on.
+        unsafe {
+            let any = !LOGS || !is_immediate(*p);
+            if LOGS {
+                let noted = if any {
+                    few = few.min(MOST_NOTED);
+                    mover.log.reserve(PAIRS * few)
+                } else if p == self.run_end {
+                    Ok(())
+                } else {
+                    mover.log.start(p, self.run_end)
+                };
+                if noted.is_err() {
+                    mover.stop();
+                    return most;
+                }
+            }
+            let copied = lane(p, q, few, any);
+            if LOGS && any {
+                for i in 0..PAIRS * copied {
+                    // There is room for it.
+                    let _ = mover.log.pair(p.add(2 * i), *q.add(2 * i));
+                }
+            } else if LOGS {
+                self.run_end = p.add(2 * PAIRS * copied);
+            }
+            self.cursor = q.add(2 * PAIRS * copied);
+            copied
         }
     }
 

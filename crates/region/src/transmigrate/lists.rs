@@ -2,11 +2,12 @@
 //!
 //! After a pair whose car is an immediate comes the pair its cdr leads to, as long as that lies in the
 //! same memory and there is room. Lists mostly lie one node beside the other: upwards when made by
-//! [`batch::list`](crate::objects::batch::list), downwards when made by consing. Such **runs** are copied
-//! without waiting for any cdr: the addresses are known, and the cdrs are only compared.
+//! [`batch::list`](crate::objects::batch::list), downwards when made by consing. Such **runs** are copied a block
+//! at a time without waiting for any cdr: the addresses are known, and the cdrs are only compared.
 //!
 //! What is left open, the last node's slots, is found when the copies are scanned.
 
+use super::lanes;
 use super::log::restore_run;
 use super::mover::Mover;
 use super::pairs::{PAIR_BYTES, copy_one, pair_of, to_pair};
@@ -141,7 +142,9 @@ unsafe fn copy_run<const STRIDE: isize>(
     // SAFETY: `most` pairs fit in the source's memory in this direction and at `to`; each node is what
     // the cdr of the one before leads to.
     unsafe {
-        let (mut p, mut q, mut count) = (first, to, 0);
+        let mut count = lanes::run::<STRIDE>(first, to, most);
+        let mut p = first.byte_offset(count as isize * STRIDE);
+        let mut q = to.add(2 * count);
         while count < most && leads_on::<STRIDE>(p) {
             copy_one(p, q);
             *q.add(1) = to_pair(q.add(2));

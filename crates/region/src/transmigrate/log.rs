@@ -102,6 +102,11 @@ impl Log {
         self.push_two(p as u64 | PAIR, car)
     }
 
+    /// Room for so many pairs, so that [`pair`](Log::pair) cannot fail for them.
+    pub(super) fn reserve(&mut self, pairs: usize) -> Result<(), Full> {
+        self.words.reserve(2 * pairs)
+    }
+
     /// Puts the first words back. What was noted need not have been overwritten.
     pub(super) unsafe fn restore(&mut self) {
         // SAFETY: what is noted are originals that are as they were, or lead to complete copies.

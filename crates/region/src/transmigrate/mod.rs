@@ -25,6 +25,7 @@
 //! | file | keeps |
 //! | --- | --- |
 //! | `pairs` | what copying knows of the commonest objects |
+//! | `lanes` | four pairs at a time |
 //! | `atlas` | which of many chunks an address lies in |
 //! | `ahead` | asking for the objects that a scan comes to next |
 //! | `visited` | tables of what was copied, where it cannot be written down in the source |
@@ -37,6 +38,7 @@
 mod ahead;
 mod atlas;
 mod hot;
+mod lanes;
 mod lists;
 mod log;
 mod mover;

@@ -135,8 +135,7 @@ impl<'a> Mover<'a> {
                 return;
             }
             let tag = (*slot).0 & TAG_PAIR;
-            let known =
-                if self.here.is_tabled() { self.here.word(p) } else { forwarded(*p) };
+            let known = if self.here.is_tabled() { self.here.word(p) } else { forwarded(*p) };
             if let Some(copy) = known {
                 *slot = Raw(copy | tag);
                 return;

@@ -2,8 +2,9 @@
 
 use super::ahead;
 use super::hot::Hot;
+use super::lanes;
 use super::mover::Mover;
-use super::pairs::{FLOAT, INT, leads_nowhere};
+use super::pairs::{FLOAT, INT, PAIR_BYTES, leads_nowhere};
 use crate::data::types;
 use crate::data::value::{Header, is_header};
 use crate::memory::control::{Chunk, Control, INLINE_BYTES};
@@ -105,7 +106,13 @@ impl Mover<'_> {
                 if !is_header(header) {
                     let (car, cdr) = (header, *at.add(1));
                     if leads_nowhere(car) && leads_nowhere(cdr) {
-                        at = at.add(2);
+                        let most = (end as usize - at as usize) / PAIR_BYTES;
+                        at = at.add(2 * lanes::leaves(at, most).max(1));
+                        continue;
+                    }
+                    let scanned = hot.level::<LOGS>(self, at, end);
+                    if scanned > 0 {
+                        at = at.add(2 * scanned);
                         continue;
                     }
                     ahead::ask(at, end);
@@ -120,9 +127,12 @@ impl Mover<'_> {
                 } else if let Some((first, past)) = types::only_values(at, Header(header)) {
                     at = first;
                     while at < past {
-                        ahead::ask(at, end);
-                        hot.forward::<LOGS>(self, at, past);
-                        at = at.add(1);
+                        let row = hot.row::<LOGS>(self, at, past);
+                        if row == 0 {
+                            ahead::ask(at, end);
+                            hot.forward::<LOGS>(self, at, past);
+                        }
+                        at = at.add(row.max(1));
                     }
                 } else {
                     hot.put(self);

@@ -1,8 +1,8 @@
 //! New objects, in the program's region.
 
 use crate::state;
-use allod_region::value::{Header, TAG_PAIR};
 pub use crate::word::{V, symbol, types};
+use allod_region::value::{Header, TAG_PAIR};
 
 /// A new object with `words` words after its header, all 0.
 fn object(id: u32, words: usize, len: usize) -> V {

@@ -165,7 +165,9 @@ impl Consts {
                     let place = first + 2 * i;
                     self.fill(place, item);
                     match tail {
-                        _ if i + 1 < items.len() => self.words[place + 1] = Self::pair_at(place + 2),
+                        _ if i + 1 < items.len() => {
+                            self.words[place + 1] = Self::pair_at(place + 2)
+                        }
                         Some(tail) => self.fill(place + 1, tail),
                         None => self.words[place + 1] = "ALLOD_NIL".into(),
                     }
