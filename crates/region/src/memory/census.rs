@@ -16,7 +16,7 @@
 
 use crate::data::ids::{MOST, PAIR};
 use crate::data::types;
-use crate::data::value::{Header, Raw, is_header, may_be_value};
+use crate::data::value::{Header, Raw, TAG_PAIR, is_header, may_be_value};
 use crate::memory::control::{BLOCK_BYTES, Chunk, Control, HEAD, INLINE_BYTES};
 use crate::memory::slots::{self, DIRECTORY};
 use allod_heap::layout::UNIT;
@@ -115,7 +115,8 @@ impl Census {
             return None;
         }
         // One block fills it: objects, if they do.
-        if is_own == 0 || each_object(copies, first, top, |_, _| {}) {
+        let is_plain = is_own != 0 && !begins_with_objects(copies, first, top);
+        if !is_plain && (is_own == 0 || each_object(copies, first, top, |_, _| {})) {
             self.objects(copies, first, top);
         }
         Some(())
@@ -129,6 +130,13 @@ impl Census {
             count.bytes += bytes as u64;
         });
     }
+}
+
+/// Whether a block that fills a chunk is an object, or pairs that were made at once: then the first leads to the second.
+/// Plain memory may look like pairs of immediates.
+fn begins_with_objects(copies: &mut Copies, at: usize, end: usize) -> bool {
+    let words = [at, at + 8].map(|at| copies.word(at, end).unwrap_or(0) as u64);
+    is_header(words[0]) || words.contains(&((at as u64 + 16) | TAG_PAIR))
 }
 
 /// Calls `f` with the type and the length of objects that lie one behind the other, as far as they do. True if that is up to
