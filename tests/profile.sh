@@ -123,7 +123,7 @@ if [ -x "$prefix/bin/allod" ]; then
         "$prefix/bin/allod" report --least 0 --profile "$work/layers.pb.gz" >"$work/tree" || return
         cat "$work/tree"
         grep -q ' 5\.[0-9] MiB .*memory of the layer frame$' "$work/tree" && grep -q 'memory of the layer region$' "$work/tree" &&
-            grep -q ' 2\.3 KiB .*region_type pair$' "$work/tree"
+            grep -q ' 1\.6 KiB .*region_type pair$' "$work/tree"
     }
     check "allod report --profile names them" layers_are_named
 fi

@@ -43,7 +43,8 @@ static void inlined_and_called_make_the_same(void) {
     };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         allod_value a = made[i].inlined, b = made[i].called;
-        CHECK(a != b && allod_type_of(a) == allod_type_of(b) && allod_len(a) == allod_len(b));
+        CHECK(a != b && allod_type_of(a) == allod_type_of(b));
+        CHECK(allod_is_pair(a) || allod_len(a) == allod_len(b));
         CHECK(allod_equal(a, b) && allod_hash(a) == allod_hash(b));
         CHECK(allod_region_of(allod_object(a)) == r && allod_region_of(allod_object(b)) == r);
     }
@@ -344,9 +345,10 @@ static void stores_keep_the_closure_rule(void) {
 }
 
 static void static_containers_refuse_what_lies_in_a_region(void) {
-    static uint64_t constant[3] = {ALLOD_HEADER(ALLOD_PAIR, 0), ALLOD_NIL, ALLOD_NIL};
+    static uint64_t constant[2] = {ALLOD_NIL, ALLOD_NIL};
     allod_region *r = allod_region_create();
-    allod_value pair = allod_object_value(constant);
+    allod_value pair = allod_pair_value(constant);
+    CHECK(allod_is(pair, ALLOD_PAIR) && allod_is_pair(pair) && allod_is_object(pair) && !allod_is_headed(pair));
     errno = 0;
     CHECK(allod_set_car(pair, text(r, "dies")) == ALLOD_EMPTY && errno == EINVAL);
     CHECK(allod_car(pair) == ALLOD_NIL);

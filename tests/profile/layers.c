@@ -26,6 +26,6 @@ int main(int count, char **words) {
     allod_frame_end(&frame);
     allod_arena_destroy(arena);
     if (failed) return 5;
-    printf("frame %d\nregion %d\npair %d\n", FRAME, REGION, 24 * PAIRS);
+    printf("frame %d\nregion %d\npair %d\n", FRAME, REGION, 16 * PAIRS);
     return 0;
 }

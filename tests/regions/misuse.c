@@ -19,14 +19,14 @@ static void release_too_often(void) { allod_region_release(outer); }
 static void use_after_reclaim(void) { allod_pair(gone(), ALLOD_NIL, ALLOD_NIL); }
 static void past_the_barrier(void) {
     global = allod_pair(outer, ALLOD_NIL, ALLOD_NIL);
-    allod_object(global)[1] = allod_string(inner, "dies", 4); /* not allod_set_car */
+    allod_pair_slots(global)[0] = allod_string(inner, "dies", 4); /* not allod_set_car */
     allod_region_exit(inner);
 }
 static void past_the_barrier_in_a_dictionary(void) {
     global = allod_dict(outer, 4);
     allod_value list = allod_pair(outer, ALLOD_NIL, ALLOD_NIL);
     allod_dict_set(global, allod_symbol("x", 1), list);
-    allod_object(list)[2] = allod_array(inner, 10, ALLOD_NIL); /* not allod_set_cdr */
+    allod_pair_slots(list)[1] = allod_array(inner, 10, ALLOD_NIL); /* not allod_set_cdr */
     allod_region_exit(inner);
 }
 static void global_left_behind(void) {

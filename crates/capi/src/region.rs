@@ -55,6 +55,11 @@ unsafe fn of_bytes(p: *const c_void, n: usize, make: impl FnOnce(&[u8]) -> Raw) 
 /// So many bytes, and more, are in no object: its header has 48 bits for their number.
 const MOST_BYTES: usize = 1 << 48;
 
+/// Where the container of a store lies; null for what is no object.
+fn object_of(container: Raw) -> *const u64 {
+    container.pointer().unwrap_or(ptr::null_mut())
+}
+
 fn stored(result: Result<Raw, Error>) -> Raw {
     result.unwrap_or_else(|error| {
         errno::set(code(error));
@@ -257,15 +262,15 @@ export! {
     }
     /// The barrier, for objects.
     fn allod_store_object(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
-        stored(barrier::store_checked(container.0 as *const u64, slot, v))
+        stored(barrier::store_checked(object_of(container), slot, v))
     }
     /// The barrier that refuses.
     fn allod_store_as_is(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
-        stored(barrier::store_as_is(container.0 as *const u64, slot, v))
+        stored(barrier::store_as_is(object_of(container), slot, v))
     }
     /// The barrier that merges.
     fn allod_store_merging(container: Raw, slot: *mut Raw, v: Raw) -> Raw {
-        stored(barrier::store_merging(container.0 as *const u64, slot, v))
+        stored(barrier::store_merging(object_of(container), slot, v))
     }
     /// The keys of the hashes of words.
     fn allod_hash_keys() -> *const u64 { hash::keys_address() }

@@ -2,7 +2,7 @@
 //! in its own way.
 
 use allod_region::types::{self, Name, Tail, Type};
-use allod_region::value::Header;
+use allod_region::value::{forwarded, is_header};
 use allod_region::{Control, Raw, batch, chunk, control, life, objects, transmigrate};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -73,10 +73,8 @@ unsafe fn scattered(r: *mut Control, seed: u64, count: usize) -> Raw {
             all.push(new);
             // Cycles.
             let earlier = all[random.below(all.len())];
-            if let Some(p) = earlier.pointer()
-                && Header(*p).type_id() == types::PAIR
-            {
-                *p.add(1 + random.below(2)) = new.0;
+            if let Some(p) = earlier.as_pair() {
+                *p.add(random.below(2)) = new.0;
             }
         }
         // Long enough for a chunk of its own.
@@ -92,12 +90,13 @@ fn shape(root: Raw) -> Vec<Vec<u64>> {
     numbers.insert(root.0, 0);
     let mut next = 0;
     while next < todo.len() {
-        let p = todo[next].pointer().unwrap();
+        let v = todo[next];
         next += 1;
         // SAFETY: the structure is alive.
         unsafe {
-            let header = Header(*p);
-            assert_eq!(header.0 & 1, 1, "a forwarding address was left behind");
+            let (p, header) = v.object_and_header().unwrap();
+            assert!(forwarded(*p).is_none(), "a forwarding address was left behind");
+            assert!(v.is_pair() || is_header(*p));
             let align = types::record(header.type_id()).align as usize;
             assert_eq!(p as usize % align, 0);
             let len = types::object_bytes(p, header) / 8;
@@ -127,7 +126,7 @@ proptest! {
             let source = life::create();
             let root = scattered(source, seed, count);
             let before = shape(root);
-            let (copied, moved) = (life::create(), life::create());
+            let [copied, moved, last] = [(); 3].map(|()| life::create());
             let mut copies = [root];
             transmigrate::copy(copied, &mut copies).unwrap();
             prop_assert!(shape(root) == before, "the source has changed");
@@ -139,8 +138,13 @@ proptest! {
             prop_assert_eq!(arrived[0], arrived[1]);
             life::exit(source);
             prop_assert!(shape(arrived[0]) == before, "what was moved differs");
-            life::exit(copied);
+            transmigrate::evacuate(last, moved, &mut arrived[..1]).unwrap();
+            transmigrate::evacuate(last, moved, &mut arrived[1..]).unwrap();
+            prop_assert_eq!(arrived[0], arrived[1]);
             life::exit(moved);
+            prop_assert!(shape(arrived[0]) == before, "what was evacuated differs");
+            life::exit(copied);
+            life::exit(last);
         }
     }
 }

@@ -84,7 +84,7 @@ caught! {
         let r = life::create();
         let pair = objects::pair(r, Raw::NIL, Raw::NIL).pointer().unwrap();
         life::exit(r);
-        let _ = barrier::store(pair, pair.add(1).cast(), Raw::TRUE);
+        let _ = barrier::store(pair, pair.cast(), Raw::TRUE);
     }
     a_store_into_a_dictionary_that_is_gone: "which is gone" {
         let r = life::create();

@@ -2,7 +2,7 @@
 //!
 //! Alone in its process, whose writable memory it limits.
 
-use allod_region::value::Header;
+use allod_region::value::{forwarded, is_header};
 use allod_region::{Control, Raw, barrier, batch, control, life, objects, transmigrate, types};
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ fn build(r: *mut Control, shared: *mut Control) -> Raw {
         });
         let last = objects::pair(r, tree, Raw::NIL);
         let root = batch::array(r, 5, |i| [up, numbers, last, large, other][i]);
-        *last.pointer().unwrap().add(2) = root.0;
+        *last.as_pair().unwrap().add(1) = root.0;
         root
     }
 }
@@ -39,14 +39,14 @@ fn snapshot(root: Raw) -> HashMap<u64, Vec<u64>> {
     let mut all = HashMap::new();
     let mut todo = vec![root];
     while let Some(v) = todo.pop() {
-        let Some(p) = v.pointer() else { continue };
         if all.contains_key(&v.0) {
             continue;
         }
         // SAFETY: the structure is alive.
         unsafe {
-            let header = Header(*p);
-            assert_eq!(header.0 & 1, 1, "a forwarding address was left behind");
+            let Some((p, header)) = v.object_and_header() else { continue };
+            assert!(forwarded(*p).is_none(), "a forwarding address was left behind");
+            assert!(v.is_pair() || is_header(*p));
             let words = types::object_bytes(p, header) / 8;
             all.insert(v.0, std::slice::from_raw_parts(p, words).to_vec());
             types::each_slot(p, header, &mut |slot| todo.push(*slot));

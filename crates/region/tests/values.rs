@@ -353,3 +353,37 @@ fn structs_are_equal_whatever_was_in_their_padding() {
     let apart = a[2].get_as::<Apart>().unwrap();
     assert_eq!((padded.small, padded.large, odd.0, odd.1, odd.2, apart.0), (1, 2, 1, 1, 1, 2));
 }
+
+#[test]
+fn the_first_word_tells_pairs_from_objects_and_from_what_was_moved() {
+    use allod_region::value::{Header, forwarded, forwarding, is_header, is_immediate};
+    use allod_region::{objects, types};
+    let r = Region::new();
+    let (pair, float) = (r.pair(Value::NIL, Value::TRUE), r.float(1.0));
+    let immediates = [Value::NIL, Value::TRUE, Value::char('x'), Value::int(-1), Value::int(7)];
+    for v in immediates {
+        assert!(is_immediate(v.raw().0) && v.raw().pointer().is_none());
+    }
+    for v in immediates.into_iter().chain([pair, float, Value::symbol("s")]) {
+        assert!(!is_header(v.raw().0) && forwarded(v.raw().0).is_none());
+    }
+    let (p, f) = (pair.raw().as_pair().unwrap(), float.raw().headed().unwrap());
+    assert_eq!((pair.raw().headed(), float.raw().as_pair()), (None, None));
+    assert_eq!((pair.raw(), pair.raw().pointer()), (Raw::pair(p), Some(p)));
+    // SAFETY: both are alive, and a pair has two words.
+    unsafe {
+        assert_eq!([*p, *p.add(1)], [Raw::NIL.0, Raw::TRUE.0]);
+        assert!(is_header(*f) && !is_immediate(*f) && forwarded(*f).is_none());
+        assert_eq!((pair.raw().type_id(), float.raw().type_id()), (types::PAIR, types::FLOAT));
+        let empty = objects::object(r.control(), types::PAIR, 0);
+        assert!(empty.is_pair() && *empty.as_pair().unwrap() == 0);
+    }
+    for word in [forwarding(p), forwarding(f)] {
+        assert!(!is_header(word) && !is_immediate(word));
+    }
+    assert_eq!(forwarded(forwarding(p)), Some(p as u64));
+    let last = Header::with_len(types::MOST - 1, (1 << 48) - 1);
+    assert!(is_header(last.0) && !is_immediate(last.0));
+    assert_eq!((last.type_id(), last.len()), (types::MOST - 1, (1 << 48) - 1));
+    assert_eq!(r.accounting().live, 16 + 16 + 16);
+}

@@ -178,7 +178,7 @@ fn statistics_tell_what_was_made_and_the_longest_pause() {
     let scratch = Scratch::new("stats");
     let text =
         "(define (turn n kept) (if (= n 0) (length kept) (turn (- n 1) (list n (car kept)))))
-                (display (turn 1000000 '(0)))";
+                 (display (turn 1500000 '(0)))";
     let program = compile(&scratch, "stats", text, &usual("gcc"));
     let said = stderr(&Command::new(&program).env("SCHEME_STATS", "1").output().unwrap());
     let number = |name: &str| -> f64 {

@@ -267,7 +267,7 @@ fn a_number_that_is_an_object_is_kept() {
 fn a_loop_whose_turns_drop_what_they_make_needs_no_evacuation() {
     let told = stats(&format!(
         "{NUMBERS}(define (f n i) (if (> i 0) (begin (sum (numbers n)) (f n (- i 1)))))
-         (f 10000 200) (f 100000 3)"
+         (f 10000 300) (f 100000 5)"
     ));
     assert_eq!(told("evacuations"), 0.0);
     assert!(told("dropped by scope") > 50.0 && told("most held") < 16.0);

@@ -11,18 +11,18 @@ use std::ptr;
 const LIST: usize = 1000;
 const DEPTH: u32 = 15;
 
-/// Header, car, cdr in memory from any allocator.
+/// Car and cdr in memory from any allocator.
 #[inline(always)]
 unsafe fn node(memory: *mut u64, car: u64, cdr: u64) -> *mut u64 {
-    // SAFETY: the caller's memory has three words.
-    unsafe { memory.cast::<[u64; 3]>().write([7, car, cdr]) };
+    // SAFETY: the caller's memory has two words.
+    unsafe { memory.cast::<[u64; 2]>().write([car, cdr]) };
     memory
 }
 
 /// A list of nodes one by one, from the last to the first.
 #[inline(always)]
 fn chain(alloc: impl Fn() -> *mut u64) -> *mut u64 {
-    // SAFETY: the allocators give three words.
+    // SAFETY: the allocators give two words.
     (0..LIST as u64)
         .rev()
         .fold(ptr::null_mut(), |next: *mut u64, i| unsafe { node(alloc(), i, next as u64) })
@@ -33,8 +33,8 @@ fn sum_chain(mut at: *const u64) -> u64 {
     while !at.is_null() {
         // SAFETY: a list from `chain`, alive.
         unsafe {
-            sum += *at.add(1);
-            at = *at.add(2) as *const u64;
+            sum += *at;
+            at = *at.add(1) as *const u64;
         }
     }
     sum
@@ -44,7 +44,7 @@ unsafe fn free_chain(m: Malloc, mut at: *mut u64) {
     while !at.is_null() {
         // SAFETY: every node is freed once.
         unsafe {
-            let next = *at.add(2) as *mut u64;
+            let next = *at.add(1) as *mut u64;
             (m.free)(at.cast());
             at = next;
         }
@@ -80,9 +80,9 @@ fn lists(bench: &mut Bench<'static>) {
     for_each_arena!(8, list_in(bench));
     for m in MALLOCS {
         bench.add_timed(name, m.name, n, move |t| {
-            // SAFETY: nodes have three words and are freed once.
+            // SAFETY: nodes have two words and are freed once.
             unsafe {
-                let list = t.time(|| chain(|| (m.malloc)(24).cast()));
+                let list = t.time(|| chain(|| (m.malloc)(16).cast()));
                 let result = sum_chain(list);
                 t.time(|| free_chain(m, list));
                 result
@@ -92,7 +92,7 @@ fn lists(bench: &mut Bench<'static>) {
     if let Some(gc) = boehm() {
         // The list hangs on the stack, which the collector scans.
         bench.add_timed(name, "boehm", n, move |t| {
-            sum_chain(black_box(t.time(|| chain(|| gc.malloc(24)))))
+            sum_chain(black_box(t.time(|| chain(|| gc.malloc(16)))))
         });
     }
 }
@@ -100,7 +100,7 @@ fn lists(bench: &mut Bench<'static>) {
 fn list_in<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
     let mut arena = A::make();
     bench.add_timed("list-construct", subject, LIST as u64, move |t| {
-        let list = t.time(|| chain(|| arena.room::<[u64; 3]>().cast()));
+        let list = t.time(|| chain(|| arena.room::<[u64; 2]>().cast()));
         let result = sum_chain(list);
         t.time(|| arena.empty());
         result
@@ -108,14 +108,15 @@ fn list_in<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
 }
 
 fn sum_tree(root: *const u64, depth: u32) -> u64 {
-    // SAFETY: a full tree of pairs with `depth` levels.
+    // SAFETY: a full tree of pairs with `depth` levels, with or without tags.
     unsafe {
         if depth == 0 {
             return root as u64;
         }
-        sum_tree(*root.add(1) as *const u64, depth - 1)
+        let root = Raw(root as u64).pointer().unwrap_or(ptr::null_mut());
+        sum_tree(*root as *const u64, depth - 1)
             .wrapping_mul(3)
-            .wrapping_add(sum_tree(*root.add(2) as *const u64, depth - 1))
+            .wrapping_add(sum_tree(*root.add(1) as *const u64, depth - 1))
     }
 }
 
@@ -126,7 +127,7 @@ fn grow(alloc: &impl Fn() -> *mut u64, depth: u32, first: u64) -> u64 {
     }
     let car = grow(alloc, depth - 1, 2 * first);
     let cdr = grow(alloc, depth - 1, 2 * first + 1);
-    // SAFETY: the allocators give three words.
+    // SAFETY: the allocators give two words.
     unsafe { node(alloc(), car, cdr) as u64 }
 }
 
@@ -135,8 +136,8 @@ unsafe fn fell(m: Malloc, root: u64, depth: u32) {
         // SAFETY: every node is freed once, after its children.
         unsafe {
             let p = root as *mut u64;
+            fell(m, *p, depth - 1);
             fell(m, *p.add(1), depth - 1);
-            fell(m, *p.add(2), depth - 1);
             (m.free)(p.cast());
         }
     }
@@ -156,7 +157,7 @@ fn trees(bench: &mut Bench<'static>) {
     bench.add_timed(name, "typed", n, move |t| {
         let r = t.time(Region::new);
         // SAFETY: the region is open.
-        let alloc = || unsafe { bump(r.control(), 24) }.cast();
+        let alloc = || unsafe { bump(r.control(), 16) }.cast();
         let tree = t.time(|| grow(&alloc, DEPTH, 0));
         let result = sum_tree(tree as *const u64, DEPTH);
         t.time(|| drop(r));
@@ -167,7 +168,7 @@ fn trees(bench: &mut Bench<'static>) {
         bench.add_timed(name, m.name, n, move |t| {
             // SAFETY: the tree is felled once, after its last use.
             unsafe {
-                let tree = t.time(|| grow(&|| (m.malloc)(24).cast(), DEPTH, 0));
+                let tree = t.time(|| grow(&|| (m.malloc)(16).cast(), DEPTH, 0));
                 let result = sum_tree(tree as *const u64, DEPTH);
                 t.time(|| fell(m, tree, DEPTH));
                 result
@@ -176,7 +177,7 @@ fn trees(bench: &mut Bench<'static>) {
     }
     if let Some(gc) = boehm() {
         bench.add_timed(name, "boehm", n, move |t| {
-            let tree = t.time(|| grow(&|| gc.malloc(24), DEPTH, 0));
+            let tree = t.time(|| grow(&|| gc.malloc(16), DEPTH, 0));
             sum_tree(black_box(tree) as *const u64, DEPTH)
         });
     }
@@ -185,7 +186,7 @@ fn trees(bench: &mut Bench<'static>) {
 fn tree_in<A: Arena + 'static>(bench: &mut Bench<'static>, subject: &str) {
     let mut arena = A::make();
     bench.add_timed("tree-construct", subject, (1 << DEPTH) - 1, move |t| {
-        let tree = t.time(|| grow(&|| arena.room::<[u64; 3]>().cast(), DEPTH, 0));
+        let tree = t.time(|| grow(&|| arena.room::<[u64; 2]>().cast(), DEPTH, 0));
         let result = sum_tree(tree as *const u64, DEPTH);
         t.time(|| arena.empty());
         result

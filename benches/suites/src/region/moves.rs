@@ -2,7 +2,6 @@
 
 use allod_lab::inprocess::{Bench, Timer};
 use allod_lab::rng::Rng;
-use allod_region::value::Header;
 use allod_region::{Control, Raw, barrier, batch, life, objects, transmigrate, types};
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -31,12 +30,12 @@ fn wide(r: *mut Control, n: usize) -> Raw {
 }
 
 fn cycle(r: *mut Control, n: usize) -> Raw {
-    // SAFETY: the callers' region is open; the last pair's cdr is its second field.
+    // SAFETY: the callers' region is open; the last pair's cdr is its second word.
     unsafe {
         let last = objects::pair(r, small(n), Raw::NIL);
         let first = (1..n).rev().fold(last, |next, i| objects::pair(r, small(i), next));
-        if let Some(p) = last.pointer() {
-            *p.add(2) = first.0;
+        if let Some(p) = last.as_pair() {
+            *p.add(1) = first.0;
         }
         first
     }
@@ -45,13 +44,13 @@ fn cycle(r: *mut Control, n: usize) -> Raw {
 /// A list whose nodes lie in random order.
 fn shuffled(r: *mut Control, n: usize) -> Raw {
     let mut rng = Rng::new(0x5EED);
-    // SAFETY: the callers' region is open; a pair's second and third word are car and cdr.
+    // SAFETY: the callers' region is open; a pair's words are car and cdr.
     unsafe {
         let mut nodes: Vec<Raw> = (0..n).map(|i| objects::pair(r, small(i), Raw::NIL)).collect();
         rng.shuffle(&mut nodes);
         for pair in nodes.windows(2) {
-            if let Some(p) = pair[0].pointer() {
-                *p.add(2) = pair[1].0;
+            if let Some(p) = pair[0].as_pair() {
+                *p.add(1) = pair[1].0;
             }
         }
         nodes[0]
@@ -62,7 +61,8 @@ fn shuffled(r: *mut Control, n: usize) -> Raw {
 fn check(root: Raw, most: usize) -> u64 {
     let (mut sum, mut seen, mut stack) = (0u64, 0, vec![root]);
     while let Some(v) = stack.pop() {
-        let Some(p) = v.pointer() else {
+        // SAFETY: the structure is alive.
+        let Some((p, header)) = (unsafe { v.object_and_header() }) else {
             sum = sum.wrapping_mul(3).wrapping_add(v.0);
             continue;
         };
@@ -71,7 +71,7 @@ fn check(root: Raw, most: usize) -> u64 {
             break;
         }
         // SAFETY: the structure is alive.
-        unsafe { types::each_slot(p, Header(*p), &mut |slot| stack.push(*slot)) };
+        unsafe { types::each_slot(p, header, &mut |slot| stack.push(*slot)) };
     }
     sum
 }
@@ -84,17 +84,18 @@ unsafe fn copy_by_hash_map(dest: *mut Control, root: Raw) -> Raw {
     while let Some(slot) = slots.pop() {
         // SAFETY: slots lie in copies, which are complete; the source is alive.
         unsafe {
-            let Some(p) = (*slot).pointer() else { continue };
+            let Some((p, header)) = (*slot).object_and_header() else { continue };
+            let value = if (*slot).is_pair() { Raw::pair } else { Raw::object };
             if let Some(copy) = visited.get(&p) {
-                *slot = Raw::object(*copy);
+                *slot = value(*copy);
                 continue;
             }
-            let bytes = types::object_bytes(p, Header(*p));
+            let bytes = types::object_bytes(p, header);
             let copy: *mut u64 = allod_region::control::bump(dest, bytes).cast();
             std::ptr::copy_nonoverlapping(p, copy, bytes / 8);
             visited.insert(p, copy);
-            *slot = Raw::object(copy);
-            types::each_slot(copy, Header(*copy), &mut |slot| slots.push(slot));
+            *slot = value(copy);
+            types::each_slot(copy, header, &mut |slot| slots.push(slot));
         }
     }
     root

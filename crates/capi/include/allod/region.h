@@ -28,9 +28,12 @@ extern "C" {
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-/* One word: an object's address, or an immediate that needs no memory.
+/* One word: the address of a pair or of another object, or an immediate that needs no memory.
  *   ...000  address of an object          ...001  integer of 61 bits
- *   ...010  nil, false, true, characters  0       no value ("empty") */
+ *   ...100  address of a pair             ...010  nil, false, true, characters
+ *   0       no value ("empty")
+ * A pair is two values and nothing else; all other objects begin with a header. Whether a value is a pair shows
+ * without a look at memory. */
 typedef uint64_t allod_value;
 
 #define ALLOD_EMPTY ((allod_value)0)
@@ -52,19 +55,27 @@ static inline bool allod_is_char(allod_value v) { return (v & 0xFF) == 0x1A; }
 static inline uint32_t allod_char_value(allod_value v) { return (uint32_t)(v >> 8); }
 static inline bool allod_is_nil(allod_value v) { return v == ALLOD_NIL; }
 static inline bool allod_is_bool(allod_value v) { return v == ALLOD_FALSE || v == ALLOD_TRUE; }
-static inline bool allod_is_object(allod_value v) { return (v & 7) == 0 && v != 0; }
+/* An object, pairs among them. */
+static inline bool allod_is_object(allod_value v) { return (v & 3) == 0 && v != 0; }
+/* An object that begins with a header: any but a pair. */
+static inline bool allod_is_headed(allod_value v) { return (v & 7) == 0 && v != 0; }
+static inline bool allod_is_pair(allod_value v) { return (v & 7) == 4; }
+/* An object that is no pair, and its value. */
 static inline uint64_t *allod_object(allod_value v) { return (uint64_t *)(uintptr_t)v; }
 static inline allod_value allod_object_value(const void *p) { return (allod_value)(uintptr_t)p; }
+/* A pair's two values, and the pair that they are. A constant pair is static data of two words, aligned to 8. */
+static inline allod_value *allod_pair_slots(allod_value v) { return (allod_value *)(uintptr_t)(v - 4); }
+static inline allod_value allod_pair_value(const void *p) { return (allod_value)(uintptr_t)p + 4; }
 
 /* ---- Types ---------------------------------------------------------------------------------- */
 
-/* The header, an object's first word: length << 16 | type << 1 | 1. */
-#define ALLOD_HEADER(type, len) ((uint64_t)(len) << 16 | (uint64_t)(type) << 1 | 1)
+/* The header, the first word of an object that is no pair: length << 16 | type << 2 | 3. */
+#define ALLOD_HEADER(type, len) ((uint64_t)(len) << 16 | (uint64_t)(type) << 2 | 3)
 
 enum {
     ALLOD_INT = 1,     /* 8 bytes: int64_t                                    */
     ALLOD_FLOAT = 2,   /* 8 bytes: double                                     */
-    ALLOD_PAIR = 3,    /* two values                                          */
+    ALLOD_PAIR = 3,    /* two values, without a header                        */
     ALLOD_SYMBOL = 4,  /* a hash, then length bytes                           */
     ALLOD_STRING = 5,  /* length bytes, UTF-8                                 */
     ALLOD_BYTES = 6,   /* length bytes                                        */
@@ -77,15 +88,17 @@ enum {
 
 /* The type of an object; 0 for immediates and the empty value. */
 static inline uint32_t allod_type_of(allod_value v) {
-    return allod_is_object(v) ? (uint32_t)(*allod_object(v) & 0xFFFF) >> 1 : 0;
+    if (allod_is_pair(v)) return ALLOD_PAIR;
+    return allod_is_headed(v) ? (uint32_t)(*allod_object(v) & 0xFFFF) >> 2 : 0;
 }
 /* Whether a value is an object of a type: ALLOD_PAIR, ALLOD_STRING, one of your own. Integers may also be
  * immediates, see allod_is_int. */
 static inline bool allod_is(allod_value v, uint32_t type) {
-    return allod_is_object(v) && (uint16_t)*allod_object(v) == (uint16_t)(type << 1 | 1);
+    if (type == ALLOD_PAIR) return allod_is_pair(v);
+    return allod_is_headed(v) && (uint16_t)*allod_object(v) == (uint16_t)ALLOD_HEADER(type, 0);
 }
 static inline bool allod_is_int(allod_value v) { return allod_is_small(v) || allod_is(v, ALLOD_INT); }
-/* The length in an object's header: elements, captured values, bytes of a string or a name. */
+/* The length in the header of an object that is no pair: elements, captured values, bytes of a string or a name. */
 static inline size_t allod_len(allod_value v) { return (size_t)(*allod_object(v) >> 16); }
 
 typedef void (*allod_visit_fn)(void *context, allod_value *slot);
@@ -105,10 +118,10 @@ typedef struct allod_type {
 } allod_type;
 
 /* Types whose alignment is above 8 have ids from here on, so that typed allocation knows them. */
-#define ALLOD_FIRST_ALIGNED 28672
+#define ALLOD_FIRST_ALIGNED 14336
 
 /* Registers a type for the whole process and returns its id; 0 with errno EINVAL for an inconsistent
- * record, ENOMEM when there are 28660 types with an alignment of 8, or 4096 with a larger one. Thread-safe.
+ * record, ENOMEM when there are 14324 types with an alignment of 8, or 2048 with a larger one. Thread-safe.
  * Call it once for each type.
  *
  * The places of an object's values are given in one of three ways, or several together:
@@ -234,7 +247,7 @@ static inline void *allod_region_alloc_aligned(allod_region *r, size_t size, siz
 /* Called by typed allocation for types whose alignment is above 8. */
 void *allod_region_alloc_of_type(allod_region *r, uint32_t type, size_t size);
 
-/* Typed allocation for types with a tail: an object of `words` words after the header, the tail's included,
+/* Typed allocation for types with a tail, not for pairs, which have no header: an object of `words` words after the header, the tail's included,
  * with its header written, at the alignment of its type. The caller writes the words before anything else
  * happens in the region. With constants this is a comparison, an addition and a store; your own types,
  * whose ids are variables, take one more comparison. NULL when memory is out. */
@@ -270,12 +283,11 @@ static inline allod_value allod_float(allod_region *r, double f) {
     return allod_object_value(p);
 }
 static inline allod_value allod_pair(allod_region *r, allod_value car, allod_value cdr) {
-    uint64_t *p = allod_alloc_typed(r, ALLOD_PAIR, 2);
-    if (p) {
-        p[1] = car;
-        p[2] = cdr;
-    }
-    return allod_object_value(p);
+    uint64_t *p = (uint64_t *)allod_region_alloc(r, 16);
+    if (__builtin_expect(p == NULL, 0)) return ALLOD_EMPTY;
+    p[0] = car;
+    p[1] = cdr;
+    return allod_pair_value(p);
 }
 static inline allod_value allod_box(allod_region *r, allod_value v) {
     uint64_t *p = allod_alloc_typed(r, ALLOD_BOX, 1);
@@ -330,7 +342,7 @@ allod_value allod_mk_closure(allod_region *r, void (*code)(void), const allod_va
                              size_t count);
 /* An uninterned symbol: copies its name, the same as no other. */
 allod_value allod_mk_symbol(allod_region *r, const char *name, size_t n);
-/* An object of any registered type with `len` trailing elements, zero after its header. */
+/* An object of any registered type with `len` trailing elements, zero after its header, if it has one. */
 allod_value allod_mk_object(allod_region *r, uint32_t type, size_t len);
 
 /* Batches: one allocation each. `fill` returns element `i` and may use the region. */
@@ -369,8 +381,8 @@ static inline double allod_float_value(allod_value v) {
     memcpy(&f, allod_object(v) + 1, 8);
     return f;
 }
-static inline allod_value allod_car(allod_value v) { return allod_object(v)[1]; }
-static inline allod_value allod_cdr(allod_value v) { return allod_object(v)[2]; }
+static inline allod_value allod_car(allod_value v) { return allod_pair_slots(v)[0]; }
+static inline allod_value allod_cdr(allod_value v) { return allod_pair_slots(v)[1]; }
 static inline allod_value allod_unbox(allod_value v) { return allod_object(v)[1]; }
 static inline allod_value allod_at(allod_value array, size_t i) { return allod_object(array)[1 + i]; }
 static inline allod_value allod_captured(allod_value closure, size_t i) {
@@ -400,10 +412,10 @@ static inline allod_value allod_store(allod_value container, allod_value *slot, 
 allod_value allod_store_as_is(allod_value container, allod_value *slot, allod_value v);
 allod_value allod_store_merging(allod_value container, allod_value *slot, allod_value v);
 static inline allod_value allod_set_car(allod_value pair, allod_value v) {
-    return allod_store(pair, allod_object(pair) + 1, v);
+    return allod_store(pair, allod_pair_slots(pair), v);
 }
 static inline allod_value allod_set_cdr(allod_value pair, allod_value v) {
-    return allod_store(pair, allod_object(pair) + 2, v);
+    return allod_store(pair, allod_pair_slots(pair) + 1, v);
 }
 static inline allod_value allod_set_box(allod_value box, allod_value v) {
     return allod_store(box, allod_object(box) + 1, v);

@@ -42,6 +42,14 @@ impl<T: Copy> Stack<T> {
         Ok(())
     }
 
+    /// Makes room for `more` elements.
+    pub(crate) fn reserve(&mut self, more: usize) -> Result<(), Full> {
+        while self.room - self.len < more {
+            self.grow()?;
+        }
+        Ok(())
+    }
+
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<T> {
         self.len = self.len.checked_sub(1)?;

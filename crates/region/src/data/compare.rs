@@ -52,7 +52,14 @@ unsafe fn step(
         if let (Some(x), Some(y)) = (a.as_int(), b.as_int()) {
             return Ok(x == y);
         }
-        let (Some(p), Some(q)) = (a.pointer(), b.pointer()) else { return Ok(false) };
+        if let (Some(p), Some(q)) = (a.as_pair(), b.as_pair()) {
+            if !classes.join(p, q)? {
+                todo.push((Raw(*p.add(1)), Raw(*q.add(1))))?;
+                todo.push((Raw(*p), Raw(*q)))?;
+            }
+            return Ok(true);
+        }
+        let (Some(p), Some(q)) = (a.headed(), b.headed()) else { return Ok(false) };
         let (h, k) = (Header(*p), Header(*q));
         Ok(match h.type_id() {
             id if id != k.type_id() => false,
@@ -195,8 +202,7 @@ unsafe fn hash_one(v: Raw, todo: &mut Waiting) -> u64 {
         if let Some(i) = v.as_int() {
             return i as u64;
         }
-        let Some(p) = v.pointer() else { return v.0 };
-        let header = Header(*p);
+        let Some((p, header)) = v.object_and_header() else { return v.0 };
         match header.type_id() {
             types::SYMBOL => p as u64,
             // -0.0 equals 0.0.

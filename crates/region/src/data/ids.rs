@@ -26,6 +26,6 @@ pub const CLOSURE: u32 = 11;
 pub const FIRST_USER: u32 = 12;
 /// The first id of a type whose alignment is above 8. Typed allocation in C goes by this number, so that
 /// it need not look at the record.
-pub const FIRST_ALIGNED: u32 = 28672;
+pub const FIRST_ALIGNED: u32 = 14336;
 /// Types there can be.
-pub const MOST: u32 = 1 << 15;
+pub const MOST: u32 = 1 << 14;

@@ -1,7 +1,7 @@
 //! Values and objects as they lie in memory: what words and headers mean, and what can be read from them.
 //!
 //! May use: `base`. Knows no region: nothing here allocates, and no value is stored in an object that is
-//! not new. An object is a header and what the record of its type says; whoever reads one vouches that it
+//! not new. An object is a header and what the record of its type says, a pair two values; whoever reads one vouches that it
 //! is alive.
 //!
 //! | file | keeps |

@@ -63,8 +63,7 @@ unsafe fn value(
 ) -> Result {
     // SAFETY: the caller's contract.
     unsafe {
-        let Some(p) = v.pointer() else { return immediate(v, f) };
-        let header = Header(*p);
+        let Some((p, header)) = v.object_and_header() else { return immediate(v, f) };
         match header.type_id() {
             types::INT => return write!(f, "{}", *p.add(1) as i64),
             types::FLOAT => return write!(f, "{:?}", f64::from_bits(*p.add(1))),
@@ -83,8 +82,8 @@ unsafe fn value(
             types::PAIR => {
                 f.write_char('(')?;
                 push(todo, Part::Done(p as u64))?;
-                push(todo, Part::Tail(Raw(*p.add(2))))?;
-                push(todo, Part::Value(Raw(*p.add(1))))
+                push(todo, Part::Tail(Raw(*p.add(1))))?;
+                push(todo, Part::Value(Raw(*p)))
             }
             types::DICT => {
                 f.write_str("#{")?;
@@ -165,13 +164,13 @@ unsafe fn tail(
         if v == Raw::NIL {
             return f.write_char(')');
         }
-        match v.object_of(types::PAIR) {
+        match v.as_pair() {
             Some(p) if open.get(p as u64) != Some(true) => {
                 open.insert(p as u64, true).map_err(|_| Error)?;
                 f.write_char(' ')?;
                 push(todo, Part::Done(p as u64))?;
-                push(todo, Part::Tail(Raw(*p.add(2))))?;
-                push(todo, Part::Value(Raw(*p.add(1))))
+                push(todo, Part::Tail(Raw(*p.add(1))))?;
+                push(todo, Part::Value(Raw(*p)))
             }
             _ => {
                 f.write_str(" . ")?;

@@ -11,7 +11,7 @@ use crate::data::value::{Header, Raw};
 pub unsafe fn byte_slice<'a>(v: Raw) -> Option<&'a [u8]> {
     // SAFETY: the caller's contract; headers give the length.
     unsafe {
-        let p = v.pointer()?;
+        let p = v.headed()?;
         let h = Header(*p);
         let start = match h.type_id() {
             ids::STRING | ids::BYTES => p.add(1),
@@ -30,7 +30,7 @@ pub unsafe fn byte_slice<'a>(v: Raw) -> Option<&'a [u8]> {
 pub unsafe fn slots(v: Raw) -> Option<(*mut Raw, usize)> {
     // SAFETY: the caller's contract; headers give the length.
     unsafe {
-        let p = v.pointer()?;
+        let p = v.headed()?;
         let h = Header(*p);
         match h.type_id() {
             ids::ARRAY => Some((p.add(1).cast(), h.len())),

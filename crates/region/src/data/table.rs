@@ -137,7 +137,7 @@ pub(crate) unsafe fn hash_of(key: Raw) -> Option<u64> {
     };
     // SAFETY: the caller's key is alive.
     unsafe {
-        match Header(*p).type_id() {
+        match key.type_id() {
             ids::SYMBOL => Some(*p.add(1)),
             ids::INT | ids::FLOAT => Some(hash::word(*p.add(1))),
             ids::STRING | ids::BYTES => Some(hash::text(read::byte_slice(key)?)),
@@ -151,7 +151,7 @@ pub(crate) unsafe fn hash_of(key: Raw) -> Option<u64> {
 #[inline(always)]
 unsafe fn by_identity(key: Raw) -> bool {
     // SAFETY: the caller's key is alive.
-    unsafe { key.pointer().is_none_or(|p| Header(*p).type_id() == ids::SYMBOL) }
+    unsafe { key.pointer().is_none() || key.type_id() == ids::SYMBOL }
 }
 
 /// The key as it is entered and looked for.
@@ -170,7 +170,7 @@ pub(crate) unsafe fn normal(key: Raw) -> Raw {
 unsafe fn same_content(a: Raw, b: Raw) -> bool {
     // SAFETY: the caller's keys are alive; empty ones have the type 0.
     unsafe {
-        let (Some(p), Some(q)) = (a.pointer(), b.pointer()) else { return false };
+        let (Some(p), Some(q)) = (a.headed(), b.headed()) else { return false };
         let (ta, tb) = (Header(*p).type_id(), Header(*q).type_id());
         ta == tb
             && match ta {

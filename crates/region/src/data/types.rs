@@ -3,7 +3,7 @@
 
 use crate::base::locks::{self, TYPES};
 use crate::data::table;
-use crate::data::value::{Header, Raw};
+use crate::data::value::{Header, Raw, is_header};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{
@@ -17,7 +17,8 @@ static BUILT_IN: [Type; FIRST_USER as usize] = [
     Type::fixed(c"none", 0, 0),
     Type::fixed(c"int", 1, 0),
     Type::fixed(c"float", 1, 0),
-    Type::fixed(c"pair", 2, 0b11),
+    // Two values from its start on, so that no bit of the map is for the first: `each_slot` knows.
+    Type::fixed(c"pair", 1, 0),
     // The word before the name is its hash.
     Type::tailed(c"symbol", 1, Tail::Plain, 1),
     Type::tailed(c"string", 0, Tail::Plain, 1),
@@ -52,7 +53,7 @@ pub enum Refused {
     Map,
     /// A size function without a trace function.
     Functions,
-    /// There are 28660 types with an alignment of 8 already, or 4096 with a larger one, or memory is out.
+    /// There are 14324 types with an alignment of 8 already, or 2048 with a larger one, or memory is out.
     Full,
 }
 
@@ -64,7 +65,7 @@ impl core::fmt::Display for Refused {
             Refused::Map => "the pointer map names a word outside the fixed part",
             Refused::Functions => "a type with a size function needs a trace function",
             Refused::Full => {
-                "no room for another type: 28660 with an alignment of 8, or 4096 with a larger one, are \
+                "no room for another type: 14324 with an alignment of 8, or 2048 with a larger one, are \
                  registered, or memory is out"
             }
         })
@@ -136,7 +137,7 @@ pub(crate) fn registered(id: u32) -> Option<&'static Type> {
 /// The length of the object that would begin at an address with a word, which may be anything. `None` where it is no header,
 /// and where only the object itself tells its length.
 pub(crate) fn bytes_at(address: usize, word: Header) -> Option<usize> {
-    let t = registered(word.type_id()).filter(|_| word.forwarded().is_none())?;
+    let t = registered(word.type_id()).filter(|_| is_header(word.0))?;
     match t.size_of {
         _ if !address.is_multiple_of(t.align as usize) => None,
         None => t.bytes(word.len()),
@@ -145,10 +146,10 @@ pub(crate) fn bytes_at(address: usize, word: Header) -> Option<usize> {
     }
 }
 
-/// The length of an object in bytes with its header.
+/// The length of an object in bytes with its header, if it has one.
 ///
 /// # Safety
-/// `object` is alive and its header is `header`.
+/// `object` is alive and its header is `header`; a pair's is [`Header::PAIR`].
 #[inline(always)]
 pub unsafe fn object_bytes(object: *const u64, header: Header) -> usize {
     // SAFETY: the caller's contract; sizes were checked when the object was allocated.
@@ -193,11 +194,15 @@ pub(crate) unsafe fn only_values(object: *mut u64, header: Header) -> Option<(*m
 /// Calls `each` for every slot of an object that may hold a value.
 ///
 /// # Safety
-/// `object` is alive and its header is `header`.
+/// `object` is alive and its header is `header`; a pair's is [`Header::PAIR`].
 #[inline(always)]
 pub unsafe fn each_slot<F: FnMut(*mut Raw)>(object: *mut u64, header: Header, each: &mut F) {
     // SAFETY: the record says where the slots are.
     unsafe {
+        if header == Header::PAIR {
+            each(object.cast());
+            return each(object.add(1).cast());
+        }
         let t = record(header.type_id());
         let mut map = t.map;
         while map != 0 {

@@ -1,18 +1,21 @@
-//! Values: one word that is an immediate or points to an object.
+//! Values: one word that is an immediate or points to a pair or an object.
 //!
 //! ```text
 //!  bits 63…3                             2…0
 //!  address of an object (a multiple of 8) 000
+//!  address of a pair (a multiple of 8)    100
 //!  integer of 61 bits, signed             001
 //!  nil 0, false 1, true 2, char 3 in bits 7…3; a character in bits 63…8   010
 //!  unspecified 4, end of file 5, unbound 6 in bits 7…3
 //! ```
-//! The word 0 is no value; a slot that holds it is empty. An object starts with its header:
+//! The word 0 is no value; a slot that holds it is empty. A pair is two values and nothing else. Every other
+//! object starts with its header:
 //!
 //! ```text
-//!  bits 63…16: length of the trailing part     15…1: type id     0: 1
+//!  bits 63…16: length of the trailing part     15…2: type id     1…0: 11
 //! ```
-//! A header whose lowest bit is 0 is the forwarding address of an object that was moved away.
+//! No value looks like a header, so that the first word tells a pair from an object where they lie one after another.
+//! The first word of what was moved away is where it went, with 110 in its lowest bits, which is neither.
 
 use crate::data::ids;
 
@@ -31,6 +34,12 @@ impl core::fmt::Debug for Raw {
 const TAG: u64 = 7;
 const TAG_INT: u64 = 1;
 const TAG_SPECIAL: u64 = 2;
+/// What is added to the address of a pair.
+pub const TAG_PAIR: u64 = 4;
+/// The bits that are 0 in values with an address, and in them only.
+const IMMEDIATE: u64 = 3;
+const TAG_HEADER: u64 = 3;
+const TAG_FORWARDED: u64 = 6;
 const CHAR: u64 = TAG_SPECIAL | 3 << 3;
 
 /// The smallest integer that needs no memory.
@@ -88,10 +97,46 @@ impl Raw {
         self.0 == 0
     }
 
-    /// The object it points to, unless it is an immediate or empty.
+    /// The value that points to a pair; the empty value for null.
+    #[inline(always)]
+    pub fn pair(p: *const u64) -> Raw {
+        if p.is_null() { Raw(0) } else { Raw(p as u64 | TAG_PAIR) }
+    }
+
+    /// Where the pair or the object lies that it points to, unless it is an immediate or empty. What lies there begins with
+    /// a header only if it is no pair.
     #[inline(always)]
     pub fn pointer(self) -> Option<*mut u64> {
+        (self.0 & IMMEDIATE == 0 && self.0 != 0).then_some((self.0 & !TAG) as *mut u64)
+    }
+
+    /// The object it points to, which has a header; `None` for pairs, too.
+    #[inline(always)]
+    pub fn headed(self) -> Option<*mut u64> {
         (self.0 & TAG == 0 && self.0 != 0).then_some(self.0 as *mut u64)
+    }
+
+    /// The pair it points to: two words, both slots.
+    #[inline(always)]
+    pub fn as_pair(self) -> Option<*mut u64> {
+        self.is_pair().then_some((self.0 ^ TAG_PAIR) as *mut u64)
+    }
+
+    /// True for pairs.
+    #[inline(always)]
+    pub const fn is_pair(self) -> bool {
+        self.0 & TAG == TAG_PAIR
+    }
+
+    /// Where it lies, and its header; for a pair, which has none, the one that says its type.
+    ///
+    /// # Safety
+    /// The object, if it is one, is alive.
+    #[inline(always)]
+    pub unsafe fn object_and_header(self) -> Option<(*mut u64, Header)> {
+        let p = self.pointer()?;
+        // SAFETY: the caller's contract; what is no pair has a header.
+        Some((p, if self.is_pair() { Header::PAIR } else { unsafe { Header(*p) } }))
     }
 
     /// The small integer.
@@ -122,21 +167,19 @@ impl Raw {
     /// The object, if it is one, is alive.
     #[inline(always)]
     pub unsafe fn type_id(self) -> u32 {
-        match self.pointer() {
-            // SAFETY: the caller's contract.
-            Some(p) => unsafe { Header(*p).type_id() },
-            None => 0,
-        }
+        // SAFETY: the caller's contract.
+        unsafe { self.object_and_header() }.map_or(0, |(_, header)| header.type_id())
     }
 
-    /// The object if it has the type.
+    /// The object if it has the type, which is not that of pairs: see [`as_pair`](Raw::as_pair).
     ///
     /// # Safety
     /// The object, if it is one, is alive.
     #[inline(always)]
     pub unsafe fn object_of(self, id: u32) -> Option<*mut u64> {
+        debug_assert!(id != ids::PAIR, "a pair has no header");
         // SAFETY: the caller's contract.
-        self.pointer().filter(|p| unsafe { Header(**p).type_id() } == id)
+        self.headed().filter(|p| unsafe { Header(**p).type_id() } == id)
     }
 
     /// The integer, immediate or boxed.
@@ -163,12 +206,15 @@ impl Raw {
     }
 }
 
-/// An object's first word.
+/// The first word of an object that is no pair.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header(pub u64);
 
 impl Header {
+    /// What says the type of pairs where something goes by headers. No pair has it in memory.
+    pub const PAIR: Header = Header::fixed(ids::PAIR);
+
     /// The header of an object without a trailing part.
     #[inline(always)]
     pub const fn fixed(id: u32) -> Header {
@@ -178,13 +224,13 @@ impl Header {
     /// The header of an object with `len` trailing elements (below 2^48).
     #[inline(always)]
     pub const fn with_len(id: u32, len: usize) -> Header {
-        Header((len as u64) << 16 | (id as u64) << 1 | 1)
+        Header((len as u64) << 16 | (id as u64) << 2 | TAG_HEADER)
     }
 
     /// The type.
     #[inline(always)]
     pub const fn type_id(self) -> u32 {
-        (self.0 as u32 & 0xFFFF) >> 1
+        (self.0 as u32 & 0xFFFF) >> 2
     }
 
     /// Trailing elements.
@@ -198,10 +244,34 @@ impl Header {
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }
+}
 
-    /// Where the object went, if it was moved away.
-    #[inline(always)]
-    pub const fn forwarded(self) -> Option<u64> {
-        if self.0 & 1 == 0 { Some(self.0) } else { None }
-    }
+/// True for a word that is a header. Other words at the start of something are a pair's first value, or say where it went.
+#[inline(always)]
+pub const fn is_header(word: u64) -> bool {
+    word & TAG_HEADER == TAG_HEADER
+}
+
+/// The word that takes the place of the first one of what was moved away.
+#[inline(always)]
+pub fn forwarding(to: *const u64) -> u64 {
+    to as u64 | TAG_FORWARDED
+}
+
+/// The new address of what begins with the word, if it was moved away. A pointer to it keeps its tag.
+#[inline(always)]
+pub const fn forwarded(word: u64) -> Option<u64> {
+    if word & TAG == TAG_FORWARDED { Some(word ^ TAG_FORWARDED) } else { None }
+}
+
+/// True for a value without an address, which is no empty word, forwarding or header.
+#[inline(always)]
+pub const fn is_immediate(word: u64) -> bool {
+    (word & TAG).wrapping_sub(TAG_INT) < 2
+}
+
+/// True for a word that a slot may hold, as far as it shows.
+#[inline(always)]
+pub const fn may_be_value(word: u64) -> bool {
+    word & TAG <= TAG_SPECIAL || word & TAG == TAG_PAIR
 }

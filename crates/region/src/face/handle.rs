@@ -210,7 +210,21 @@ impl<'r> Value<'r> {
         }
     }
 
-    /// Field `i` of an object of type `id`.
+    /// A word of a pair.
+    #[inline]
+    fn half(self, i: usize) -> Option<Value<'r>> {
+        // SAFETY: a value is alive for `'r`; a pair has two words.
+        self.0.as_pair().map(|p| unsafe { Value(Raw(*p.add(i)), PhantomData) })
+    }
+
+    #[inline]
+    fn set_half(self, i: usize, v: Value<'_>) -> Result<Value<'r>, Error> {
+        let p = self.0.as_pair().ok_or(Error::WrongType)?;
+        // SAFETY: a value is alive for `'r`; a pair has two words; values stay on their thread.
+        unsafe { barrier::store_checked(p, p.add(i).cast(), v.0) }.map(|v| Value(v, PhantomData))
+    }
+
+    /// Field `i` of an object of type `id`, which has a header.
     #[inline]
     fn field(self, id: u32, i: usize) -> Option<Value<'r>> {
         // SAFETY: a value is alive for `'r`; the type has the field.
@@ -229,13 +243,13 @@ impl<'r> Value<'r> {
     /// A pair's first value.
     #[inline]
     pub fn car(self) -> Option<Value<'r>> {
-        self.field(types::PAIR, 0)
+        self.half(0)
     }
 
     /// A pair's second value.
     #[inline]
     pub fn cdr(self) -> Option<Value<'r>> {
-        self.field(types::PAIR, 1)
+        self.half(1)
     }
 
     /// Sets a pair's first value and returns what was stored.
@@ -244,7 +258,7 @@ impl<'r> Value<'r> {
     /// [`Error::WrongType`], or what the barrier reports.
     #[inline]
     pub fn set_car(self, v: Value<'_>) -> Result<Value<'r>, Error> {
-        self.set_field(types::PAIR, 0, v)
+        self.set_half(0, v)
     }
 
     /// Sets a pair's second value and returns what was stored.
@@ -253,7 +267,7 @@ impl<'r> Value<'r> {
     /// As for [`Value::set_car`].
     #[inline]
     pub fn set_cdr(self, v: Value<'_>) -> Result<Value<'r>, Error> {
-        self.set_field(types::PAIR, 1, v)
+        self.set_half(1, v)
     }
 
     /// A box's value.
@@ -401,11 +415,11 @@ impl<'r> Value<'r> {
         unsafe { compare::equal(self.0, other.0) }
     }
 
-    /// The object's header, for typed access.
+    /// The object and its header, for typed access. Pairs have none.
     #[inline]
     pub(crate) fn object(self) -> Option<(*mut u64, Header)> {
         // SAFETY: a value is alive for `'r`.
-        self.0.pointer().map(|p| (p, Header(unsafe { *p })))
+        self.0.headed().map(|p| (p, Header(unsafe { *p })))
     }
 }
 

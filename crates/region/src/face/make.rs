@@ -56,7 +56,7 @@ impl Region {
             self.made(unsafe { objects::float(self.control(), f) })
         }
 
-        /// A pair: 24 bytes.
+        /// A pair: 16 bytes.
         ///
         /// ```
         /// use allod_region::{Region, Value};
@@ -203,7 +203,7 @@ impl Region {
             self.made(unsafe { batch::floats(self.control(), numbers) })
         }
 
-        /// A list of the values of an iterator, by one allocation of 24 bytes a node.
+        /// A list of the values of an iterator, by one allocation of 16 bytes a node.
         ///
         /// ```
         /// use allod_region::{Region, Value};

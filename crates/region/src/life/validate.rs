@@ -10,7 +10,7 @@ use crate::base::check::{VALIDATE, wrong};
 use crate::base::locks::{self, ROOTS};
 use crate::base::scratch::{Map, Stack};
 use crate::data::types;
-use crate::data::value::{Header, Raw};
+use crate::data::value::Raw;
 use crate::memory::control::Control;
 use crate::memory::slots::region_of;
 use allod_os::thread;
@@ -106,8 +106,8 @@ pub(crate) unsafe fn prove_closed(r: *mut Control, values: &[Raw]) {
         return;
     }
     let mut met: Map<()> = Map::new();
-    let mut stack: Stack<*mut u64> = Stack::new();
-    let mut meet = |value: Raw, from: u32, stack: &mut Stack<*mut u64>| {
+    let mut stack: Stack<Raw> = Stack::new();
+    let mut meet = |value: Raw, from: u32, stack: &mut Stack<Raw>| {
         let Some(p) = value.pointer() else { return };
         // SAFETY: values that are reachable lie in live regions, or in the one that is being left.
         let owner = unsafe { region_of(p.cast()) };
@@ -120,16 +120,16 @@ pub(crate) unsafe fn prove_closed(r: *mut Control, values: &[Raw]) {
             ));
         }
         if !owner.is_null() && met.get(p as u64).is_none() && met.insert(p as u64, ()).is_ok() {
-            let _ = stack.push(p);
+            let _ = stack.push(value);
         }
     };
     for value in values {
         meet(*value, 0, &mut stack);
     }
-    while let Some(p) = stack.pop() {
+    while let Some(value) = stack.pop() {
         // SAFETY: met objects are outside the region that went, and reachable.
         unsafe {
-            let header = Header(*p);
+            let Some((p, header)) = value.object_and_header() else { continue };
             types::each_slot(p, header, &mut |slot| {
                 meet(*slot, header.type_id(), &mut stack);
             });

@@ -9,13 +9,14 @@
 //! not trusted: a length must be that of a registered type and end within the objects' memory, and whatever is followed
 //! leads into a region's span. So a region in the middle of a change may be counted wrongly, and nothing worse happens.
 //!
-//! Objects are counted up to the first word that is no header, or the header of a type whose length only the object tells;
-//! empty words are passed over. What follows is not told apart: plain memory, and what padding before an aligned object
-//! has left of earlier use.
+//! Two words that may be values are a pair: no header looks like one. Objects are counted up to the first word that is
+//! neither, or the header of a type whose length only the object tells; empty words in front of a header, or of another
+//! empty word, are passed over. What follows is not told apart: plain memory, and what padding before an aligned object
+//! has left of earlier use. Plain memory that happens to look like values counts as pairs.
 
-use crate::data::ids::MOST;
+use crate::data::ids::{MOST, PAIR};
 use crate::data::types;
-use crate::data::value::Header;
+use crate::data::value::{Header, Raw, TAG_PAIR, is_header, may_be_value};
 use crate::memory::control::{BLOCK_BYTES, Chunk, Control, HEAD, INLINE_BYTES};
 use crate::memory::slots::{self, DIRECTORY};
 use allod_heap::layout::UNIT;
@@ -114,7 +115,8 @@ impl Census {
             return None;
         }
         // One block fills it: objects, if they do.
-        if is_own == 0 || each_object(copies, first, top, |_, _| {}) {
+        let is_plain = is_own != 0 && !begins_with_objects(copies, first, top);
+        if !is_plain && (is_own == 0 || each_object(copies, first, top, |_, _| {})) {
             self.objects(copies, first, top);
         }
         Some(())
@@ -130,6 +132,13 @@ impl Census {
     }
 }
 
+/// Whether a block that fills a chunk is an object, or pairs that were made at once: then the first leads to the second.
+/// Plain memory may look like pairs of immediates.
+fn begins_with_objects(copies: &mut Copies, at: usize, end: usize) -> bool {
+    let words = [at, at + 8].map(|at| copies.word(at, end).unwrap_or(0) as u64);
+    is_header(words[0]) || words.contains(&((at as u64 + 16) | TAG_PAIR))
+}
+
 /// Calls `f` with the type and the length of objects that lie one behind the other, as far as they do. True if that is up to
 /// the end.
 fn each_object(
@@ -140,18 +149,36 @@ fn each_object(
 ) -> bool {
     while let Some(word) = copies.word(at, end) {
         let header = Header(word as u64);
-        let bytes = match word {
-            0 => Some(8),
-            _ => types::bytes_at(at, header).filter(|&bytes| bytes <= end - at),
+        let found = match is_header(header.0) {
+            true => types::bytes_at(at, header).map(|bytes| (header.type_id(), bytes)),
+            false => pair_at(copies, at, end, header.0),
         };
-        let Some(bytes) = bytes else { return false };
+        let Some((id, bytes)) = found.filter(|(_, bytes)| *bytes <= end - at) else { return false };
         // Type 0 is that of words without an object.
-        if word != 0 && header.type_id() != 0 {
-            f(header.type_id(), bytes);
+        if id != 0 {
+            f(id, bytes);
         }
         at += bytes;
     }
     at >= end
+}
+
+/// The pair at an address, whose first word is known, or empty words of type 0.
+fn pair_at(copies: &mut Copies, at: usize, end: usize, first: u64) -> Option<(u32, usize)> {
+    let second = copies.word(at + 8, end).map(|word| word as u64);
+    match (first, second) {
+        (0, None) => Some((0, 8)),
+        (0, Some(0)) => Some((0, 16)),
+        (0, Some(second)) if is_header(second) => Some((0, 8)),
+        (_, Some(second)) if is_plausible(first) && is_plausible(second) => Some((PAIR, 16)),
+        _ => None,
+    }
+}
+
+/// True for a word that a slot may hold: pointers lead to where programs have memory, other words have a known tag.
+fn is_plausible(word: u64) -> bool {
+    const ADDRESSES: u64 = 1 << 47;
+    may_be_value(word) && (Raw(word).pointer().is_none() || (4096..ADDRESSES).contains(&word))
 }
 
 /// Bytes copied at a time.

@@ -37,7 +37,6 @@ fn obtain(size: ChunkSize, r: *mut Control) -> *mut Chunk {
     unsafe {
         (*c).size = size;
         (*c).own = false;
-        (*c).newer_than_mark = false;
         (*c).top = Chunk::first(c);
         (*(*c).owner).store(r, Relaxed);
     }

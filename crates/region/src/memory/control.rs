@@ -83,8 +83,6 @@ pub struct Chunk {
     pub(crate) size: ChunkSize,
     /// Holds one block that was too large for the others.
     pub(crate) own: bool,
-    /// Added since a mark that is about to be returned to.
-    pub(crate) newer_than_mark: bool,
     /// The directory, if the chunk has a span of its own.
     pub(crate) dir: OneSlot,
 }

@@ -1,8 +1,7 @@
 //! A mark of a region's fill level, and rolling back to it; giving back single chunks.
 
 use crate::memory::chunk::dispose;
-use crate::memory::control::{BLOCK_BYTES, Chunk, Control};
-use crate::memory::slots::extent_of;
+use crate::memory::control::{Chunk, Control};
 use core::ptr;
 
 /// Gives back the memory of a chunk, named by its first byte, and the objects in it. The cursor stays.
@@ -67,42 +66,6 @@ impl Mark {
         unsafe {
             let now = (*r).retired + ((*r).cursor as usize - (*r).first as usize);
             now - self.retired - (self.cursor as usize - self.first as usize)
-        }
-    }
-
-    /// Has [`is_newer`](Mark::is_newer) know the chunks added since, of which there may be thousands.
-    ///
-    /// # Safety
-    /// As for [`Mark::of`]; since then the region has only allocated.
-    pub(crate) unsafe fn note_newer(&self, r: *const Control) {
-        // SAFETY: the caller's contract. Newer chunks stand at both ends.
-        unsafe {
-            let mut c = (*r).newest;
-            while c != self.newest {
-                (*c).newer_than_mark = true;
-                c = (*c).older;
-            }
-            c = (*r).oldest;
-            while !self.newest.is_null() && c != self.oldest {
-                (*c).newer_than_mark = true;
-                c = (*c).newer;
-            }
-        }
-    }
-
-    /// Whether an object of the region lies in memory taken since.
-    ///
-    /// # Safety
-    /// As for [`Mark::of`]; `p` lies in a region's memory, and what the region has allocated since was noted by
-    /// [`note_newer`](Mark::note_newer).
-    pub(crate) unsafe fn is_newer(&self, p: *const u8) -> bool {
-        if self.first.cast_const() <= p && p < self.limit.cast_const() {
-            return p >= self.cursor.cast_const();
-        }
-        // SAFETY: the caller's contract: what is no control block's inline buffer is a chunk.
-        unsafe {
-            let (base, len) = extent_of(p);
-            len != BLOCK_BYTES && (*(base as *const Chunk)).newer_than_mark
         }
     }
 

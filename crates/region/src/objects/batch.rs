@@ -4,11 +4,11 @@
 //! when memory is out. The values that go in must outlive the region (the closure rule).
 
 use crate::data::types;
-use crate::data::value::{Header, Raw};
+use crate::data::value::{Header, Raw, TAG_PAIR};
 use crate::memory::bump::bump;
 use crate::memory::control::Control;
 
-const PAIR_WORDS: usize = 3;
+const PAIR_WORDS: usize = 2;
 
 /// Memory for `count` pieces of `words` words. Null when that is too much.
 unsafe fn room(r: *mut Control, count: usize, words: usize) -> *mut u64 {
@@ -36,20 +36,24 @@ pub unsafe fn list(r: *mut Control, count: usize, mut fill: impl FnMut(usize) ->
         }
         let mut node = p;
         for i in 0..count {
-            *node = Header::fixed(types::PAIR).0;
-            *node.add(1) = fill(i).0;
+            *node = fill(i).0;
             let next = node.add(PAIR_WORDS);
-            *node.add(2) = next as u64;
+            *node.add(1) = next as u64 | TAG_PAIR;
             node = next;
         }
         *node.sub(1) = Raw::NIL.0;
-        Raw::object(p)
+        Raw::pair(p)
     }
+}
+
+/// The first word of what a batch is.
+fn first(value: Raw) -> *mut Raw {
+    value.pointer().map_or(core::ptr::null_mut(), <*mut u64>::cast)
 }
 
 /// The place of element `i` of a list made by [`list`].
 pub(crate) fn of_list(list: Raw, i: usize) -> *mut Raw {
-    (list.0 as *mut Raw).wrapping_add(PAIR_WORDS * i + 1)
+    first(list).wrapping_add(PAIR_WORDS * i)
 }
 
 /// A full binary tree of pairs with `depth` levels (2^depth − 1 pairs, level by level), whose lowest
@@ -75,23 +79,22 @@ pub unsafe fn tree(r: *mut Control, depth: u32, mut fill: impl FnMut(usize) -> R
         }
         for i in 0..pairs {
             let node = p.add(PAIR_WORDS * i);
-            *node = Header::fixed(types::PAIR).0;
             if i < inner {
-                *node.add(1) = p.add(PAIR_WORDS * (2 * i + 1)) as u64;
-                *node.add(2) = p.add(PAIR_WORDS * (2 * i + 2)) as u64;
+                *node = p.add(PAIR_WORDS * (2 * i + 1)) as u64 | TAG_PAIR;
+                *node.add(1) = p.add(PAIR_WORDS * (2 * i + 2)) as u64 | TAG_PAIR;
             } else {
-                *node.add(1) = fill(2 * (i - inner)).0;
-                *node.add(2) = fill(2 * (i - inner) + 1).0;
+                *node = fill(2 * (i - inner)).0;
+                *node.add(1) = fill(2 * (i - inner) + 1).0;
             }
         }
-        Raw::object(p)
+        Raw::pair(p)
     }
 }
 
 /// The place of value `i` of a tree of `depth` levels made by [`tree`], not 0.
 pub(crate) fn of_tree(tree: Raw, depth: u32, i: usize) -> *mut Raw {
     let lowest = (1 << (depth - 1)) - 1;
-    (tree.0 as *mut Raw).wrapping_add(PAIR_WORDS * (lowest + i / 2) + 1 + i % 2)
+    first(tree).wrapping_add(PAIR_WORDS * (lowest + i / 2) + i % 2)
 }
 
 /// An array of `count` values.
@@ -118,7 +121,7 @@ pub unsafe fn array(r: *mut Control, count: usize, mut fill: impl FnMut(usize) -
 
 /// The place of element `i` of an array.
 pub(crate) fn of_array(array: Raw, i: usize) -> *mut Raw {
-    (array.0 as *mut Raw).wrapping_add(1 + i)
+    first(array).wrapping_add(1 + i)
 }
 
 /// An array of floating-point numbers together with the numbers.

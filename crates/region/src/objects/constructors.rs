@@ -5,14 +5,14 @@ use crate::data::types;
 use crate::data::value::{Header, Raw};
 use crate::memory::bump::bump_aligned;
 use crate::memory::control::Control;
-use crate::objects::dict;
+use crate::objects::{dict, inlined};
 use core::ptr;
 
 /// The empty value, for out of memory.
 const NONE: Raw = Raw(0);
 
-/// An object of any registered type with `len` trailing elements, its header written and every other
-/// byte zero (a slot of 0 is empty). The empty value when memory is out or the size exceeds
+/// An object of any registered type with `len` trailing elements, its header written, if it has one, and every
+/// other byte zero (a slot of 0 is empty). The empty value when memory is out or the size exceeds
 /// `PTRDIFF_MAX`.
 ///
 /// # Safety
@@ -20,8 +20,11 @@ const NONE: Raw = Raw(0);
 pub unsafe fn object(r: *mut Control, id: u32, len: usize) -> Raw {
     // SAFETY: the caller's contract.
     unsafe {
+        if id == types::PAIR {
+            return mk_pair(r, NONE, NONE);
+        }
         let p = raw_object(r, id, len);
-        if let Some(p) = p.pointer() {
+        if let Some(p) = p.headed() {
             let bytes = types::object_bytes(p, Header(*p));
             ptr::write_bytes(p.add(1).cast::<u8>(), 0, bytes - 8);
         }
@@ -29,7 +32,7 @@ pub unsafe fn object(r: *mut Control, id: u32, len: usize) -> Raw {
     }
 }
 
-/// Finds everything in the type record.
+/// Finds everything in the type record. Not for pairs.
 unsafe fn raw_object(r: *mut Control, id: u32, len: usize) -> Raw {
     // SAFETY: the caller's contract.
     unsafe {
@@ -69,8 +72,8 @@ pub unsafe fn mk_float(r: *mut Control, f: f64) -> Raw {
 /// As for [`pair`](crate::objects::pair).
 #[inline(never)]
 pub unsafe fn mk_pair(r: *mut Control, car: Raw, cdr: Raw) -> Raw {
-    // SAFETY: the caller's contract; the object has two fields.
-    unsafe { with_words(raw_object(r, types::PAIR, 0), &[car.0, cdr.0]) }
+    // SAFETY: the caller's contract.
+    unsafe { inlined::pair(r, car, cdr) }
 }
 
 /// Constructor of [`boxed`](crate::objects::boxed).
@@ -92,7 +95,7 @@ pub unsafe fn mk_array(r: *mut Control, len: usize, fill: Raw) -> Raw {
     // SAFETY: the caller's contract; the object has `len` slots.
     unsafe {
         let v = raw_object(r, types::ARRAY, len);
-        if let Some(p) = v.pointer() {
+        if let Some(p) = v.headed() {
             (0..len).for_each(|i| *p.add(1 + i) = fill.0);
         }
         v
@@ -138,7 +141,7 @@ pub unsafe fn mk_closure(r: *mut Control, code: usize, captured: &[Raw]) -> Raw 
     // SAFETY: the caller's contract; the object has a word and the captured slots.
     unsafe {
         let v = raw_object(r, types::CLOSURE, captured.len());
-        if let Some(p) = v.pointer() {
+        if let Some(p) = v.headed() {
             *p.add(1) = code as u64;
             ptr::copy_nonoverlapping(captured.as_ptr().cast(), p.add(2), captured.len());
         }
@@ -182,7 +185,7 @@ pub unsafe fn mk_name(r: *mut Control, name: &[u8]) -> Raw {
     // SAFETY: the caller's contract; the object has a word and the name's bytes.
     unsafe {
         let v = with_bytes(raw_object(r, types::SYMBOL, name.len()), 2, name);
-        if let Some(p) = v.pointer() {
+        if let Some(p) = v.headed() {
             *p.add(1) = hash::text(name);
         }
         v
@@ -192,7 +195,7 @@ pub unsafe fn mk_name(r: *mut Control, name: &[u8]) -> Raw {
 /// Fills in bytes after `words` words; the last word is zeroed so that no old bytes follow them.
 #[inline(always)]
 unsafe fn with_bytes(v: Raw, words: usize, data: &[u8]) -> Raw {
-    if let Some(p) = v.pointer()
+    if let Some(p) = v.headed()
         && !data.is_empty()
     {
         // SAFETY: the caller's object has room for the bytes.
@@ -205,7 +208,7 @@ unsafe fn with_bytes(v: Raw, words: usize, data: &[u8]) -> Raw {
 }
 
 unsafe fn with_words(v: Raw, words: &[u64]) -> Raw {
-    if let Some(p) = v.pointer() {
+    if let Some(p) = v.headed() {
         // SAFETY: the caller's object has so many fields.
         unsafe { ptr::copy_nonoverlapping(words.as_ptr(), p.add(1), words.len()) };
     }

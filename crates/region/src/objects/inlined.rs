@@ -1,4 +1,4 @@
-//! Typed allocation: a bump, a header store and the fields, inlined.
+//! Typed allocation: a bump, a header store, except for pairs, and the fields, inlined.
 
 use crate::data::ids;
 use crate::data::value::{Header, Raw};
@@ -13,9 +13,10 @@ const NONE: Raw = Raw(0);
 /// memory is out; the fields are the caller's to write before anything else happens in the region.
 ///
 /// # Safety
-/// As for [`bump`]; `WORDS` fits the type, whose alignment is 8.
+/// As for [`bump`]; `WORDS` fits the type, whose alignment is 8 and which is not that of pairs.
 #[inline(always)]
 pub unsafe fn typed<const WORDS: usize>(r: *mut Control, id: u32) -> *mut u64 {
+    debug_assert!(id != ids::PAIR, "a pair has no header; use `pair`");
     debug_assert!(id < ids::FIRST_ALIGNED, "the type's alignment is above 8; use `object`");
     // SAFETY: the caller's contract.
     unsafe {
@@ -65,14 +66,15 @@ pub unsafe fn float(r: *mut Control, f: f64) -> Raw {
 /// As for [`bump`], and the values outlive the region.
 #[inline(always)]
 pub unsafe fn pair(r: *mut Control, car: Raw, cdr: Raw) -> Raw {
-    // SAFETY: the caller's contract; the object has two fields.
+    // SAFETY: the caller's contract; the pair has two words.
     unsafe {
-        let p = typed::<2>(r, ids::PAIR);
-        if !p.is_null() {
-            *p.add(1) = car.0;
-            *p.add(2) = cdr.0;
+        let p: *mut u64 = bump(r, 16).cast();
+        if p.is_null() {
+            return NONE;
         }
-        Raw::object(p)
+        *p = car.0;
+        *p.add(1) = cdr.0;
+        Raw::pair(p)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fetching what a scan comes to next.
 //!
 //! The objects that copies lead to lie anywhere in the source, and waiting for one that is in no cache takes
-//! far longer than copying it. So the headers that the slots some way ahead lead to are asked for early.
+//! far longer than copying it. So the first words that the slots some way ahead lead to are asked for early.
 
 /// Words between a slot that is scanned and one whose object is asked for: where objects of two to six words each
 /// follow one another, a slot in the same place of a later one. What a distance gains shows in the pauses of `nboyer`
@@ -20,7 +20,7 @@ pub(super) unsafe fn ask(at: *const u64, end: *const u64) {
         // SAFETY: the slot lies before `end`.
         let word = unsafe { *slot };
         // Immediates are no addresses, and looking for their pages takes time: the slot's own line is at hand.
-        fetch(if word & 7 == 0 { word } else { slot as u64 });
+        fetch(if word & 3 == 0 { word } else { slot as u64 });
     }
 }
 

@@ -3,17 +3,19 @@
 use super::atlas::Place;
 use super::lanes;
 use super::mover::Mover;
-use super::pairs::{PAIR, PAIR_BYTES, copy_one};
+use super::pairs::{PAIR_BYTES, copy_one, leads_nowhere, pair_of, to_pair};
 use super::visited::Extent;
 use crate::data::types;
-use crate::data::value::Header;
+use crate::data::value::{Header, TAG_PAIR, forwarded, forwarding, is_immediate};
 
+/// Times that a lane may copy before what it overwrote is noted.
+const MOST_NOTED: usize = 64;
 /// Objects up to this many words are copied without a call.
 const MOST_AT_ONCE: usize = 16;
 
 /// What the straight line of a scan keeps in registers.
 pub(super) struct Hot {
-    /// The memory met last, if its objects' headers may be overwritten.
+    /// The memory met last, if its objects' first words may be overwritten.
     here: Place,
     pub(super) cursor: *mut u64,
     pub(super) limit: *mut u64,
@@ -51,10 +53,23 @@ impl Hot {
         }
     }
 
-    /// True for the address of an object in the memory met last.
+    /// Notes a pair that is to be overwritten. False when the log is full, and the move stops.
     #[inline(always)]
-    fn holds(&self, word: u64) -> bool {
-        self.here.holds(word)
+    unsafe fn note(&mut self, mover: &mut Mover, p: *mut u64, car: u64) -> bool {
+        let noted = match is_immediate(car) {
+            true => {
+                let noted = p == self.run_end || mover.log.start(p, self.run_end).is_ok();
+                if noted {
+                    self.run_end = p.wrapping_add(2);
+                }
+                noted
+            }
+            false => mover.log.pair(p, car).is_ok(),
+        };
+        if !noted {
+            mover.stop();
+        }
+        noted
     }
 
     /// Copies both children of the pair at `at` when they are uncopied pairs side by side, as in a tree
@@ -67,31 +82,31 @@ impl Hot {
         car: u64,
         cdr: u64,
     ) -> bool {
-        // SAFETY: `holds` vouches for the car's object and the cdr's; there is room for both copies.
+        // SAFETY: `holds` vouches for the pairs; there is room for both copies.
         unsafe {
-            if cdr.wrapping_sub(car) != PAIR_BYTES as u64 || !self.holds(car) || !self.holds(cdr) {
+            let (p, q) = (pair_of(car), self.cursor);
+            if cdr.wrapping_sub(car) != PAIR_BYTES as u64 || p.is_null() {
                 return false;
             }
-            let (p, q) = (car as *mut u64, self.cursor);
-            if *p != PAIR || *p.add(3) != PAIR {
+            if !self.here.holds(p as u64) || !self.here.holds(p as u64 + PAIR_BYTES as u64) {
+                return false;
+            }
+            let (first, second) = (*p, *p.add(2));
+            if forwarded(first).is_some() || forwarded(second).is_some() {
                 return false;
             }
             if self.limit as usize - (q as usize) < 2 * PAIR_BYTES {
                 return false;
             }
-            if LOGS {
-                if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-                    mover.stop();
-                    return true;
-                }
-                self.run_end = p.add(6);
+            if LOGS && !(self.note(mover, p, first) && self.note(mover, p.add(2), second)) {
+                return true;
             }
-            *q.cast::<[u64; 6]>() = *p.cast::<[u64; 6]>();
-            *p = q as u64;
-            *p.add(3) = q.add(3) as u64;
-            *at.add(1) = q as u64;
-            *at.add(2) = q.add(3) as u64;
-            self.cursor = q.add(6);
+            *q.cast::<[u64; 4]>() = *p.cast::<[u64; 4]>();
+            *p = forwarding(q);
+            *p.add(2) = forwarding(q.add(2));
+            *at = to_pair(q);
+            *at.add(1) = to_pair(q.add(2));
+            self.cursor = q.add(4);
             true
         }
     }
@@ -107,12 +122,12 @@ impl Hot {
         let pairs = (end as usize - at as usize) / PAIR_BYTES;
         // SAFETY: copies lie up to `end`; `holds` vouches for the first child.
         unsafe {
-            let car = *at.add(1);
-            if pairs < 4 || *at.add(10) != car.wrapping_add(144) || !self.holds(car) {
+            let (car, p) = (*at, pair_of(*at));
+            if pairs < 4 || *at.add(6) != car.wrapping_add(96) || !self.here.holds(p as u64) {
                 return 0;
             }
-            let lane = |p, q, most| lanes::level(at, p, q, most);
-            self.side_by_side::<LOGS, 2>(mover, car as *mut u64, pairs, lane)
+            let lane = |p, q, most, any| lanes::level(at, p, q, most, any);
+            self.side_by_side::<LOGS, 2>(mover, p, pairs, lane)
         }
     }
 
@@ -128,11 +143,12 @@ impl Hot {
         let slots = (past as usize - at as usize) / 8;
         // SAFETY: slots lie up to `past`; `holds` vouches for the first one's object.
         unsafe {
-            if slots < 4 || *at.add(3) != (*at).wrapping_add(72) || !self.holds(*at) {
+            let p = pair_of(*at);
+            if slots < 4 || *at.add(3) != (*at).wrapping_add(48) || !self.here.holds(p as u64) {
                 return 0;
             }
-            let lane = |p, q, most| lanes::row(at, p, q, most);
-            self.side_by_side::<LOGS, 1>(mover, *at as *mut u64, slots, lane)
+            let lane = |p, q, most, any| lanes::row(at, p, q, most, any);
+            self.side_by_side::<LOGS, 1>(mover, p, slots, lane)
         }
     }
 
@@ -148,25 +164,42 @@ impl Hot {
         mover: &mut Mover,
         p: *mut u64,
         most: usize,
-        lane: impl FnOnce(*mut u64, *mut u64, usize) -> usize,
+        lane: impl FnOnce(*mut u64, *mut u64, usize, bool) -> usize,
     ) -> usize {
         let q = self.cursor;
         let source = self.here.base + 8 * self.here.words - p as u64;
         let source = source as usize / (PAIRS * PAIR_BYTES);
         let room = (self.limit as usize - q as usize) / (PAIRS * PAIR_BYTES);
-        if LOGS && p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-            mover.stop();
-            return most;
-        }
-        let copied = lane(p, q, most.min(source).min(room));
+        let mut few = most.min(source).min(room);
         // SAFETY: the lane's copies lie from `q` on, their originals from `p` on.
         unsafe {
+            let any = !LOGS || !is_immediate(*p);
             if LOGS {
-                self.run_end = p.add(3 * PAIRS * copied);
+                let noted = if any {
+                    few = few.min(MOST_NOTED);
+                    mover.log.reserve(PAIRS * few)
+                } else if p == self.run_end {
+                    Ok(())
+                } else {
+                    mover.log.start(p, self.run_end)
+                };
+                if noted.is_err() {
+                    mover.stop();
+                    return most;
+                }
             }
-            self.cursor = q.add(3 * PAIRS * copied);
+            let copied = lane(p, q, few, any);
+            if LOGS && any {
+                for i in 0..PAIRS * copied {
+                    // There is room for it.
+                    let _ = mover.log.pair(p.add(2 * i), *q.add(2 * i));
+                }
+            } else if LOGS {
+                self.run_end = p.add(2 * PAIRS * copied);
+            }
+            self.cursor = q.add(2 * PAIRS * copied);
+            copied
         }
-        copied
     }
 
     /// Forwards a slot of the copy that ends at `past`.
@@ -180,51 +213,52 @@ impl Hot {
         // SAFETY: as in `twins`.
         unsafe {
             let word = *slot;
-            if word & 7 != 0 {
+            if leads_nowhere(word) {
                 return;
             }
+            let tag = word & TAG_PAIR;
+            let address = word & !TAG_PAIR;
             let mut place = self.here;
-            if !place.holds(word) {
+            if !place.holds(address) {
                 // The nodes of a list copied in one go lead to one another already.
-                if word == past as u64 || word == 0 {
+                if address == past as u64 || word == 0 {
                     return;
                 }
                 if word == self.last.0 {
                     *slot = self.last.1;
                     return;
                 }
-                match mover.atlas.find(word) {
+                match mover.atlas.find(address) {
                     Some(found) => place = found,
-                    None if mover.atlas.stays(word) => return,
+                    None if mover.atlas.stays(address) => return,
                     None => return self.forward_elsewhere(mover, slot),
                 }
             }
-            let (p, q) = (word as *mut u64, self.cursor);
-            let header = *p;
-            if header & 1 == 0 {
-                self.last = (word, header);
-                *slot = header;
+            let (p, q) = (address as *mut u64, self.cursor);
+            let first = *p;
+            if let Some(copy) = forwarded(first) {
+                self.last = (word, copy | tag);
+                *slot = copy | tag;
                 return;
             }
             self.here = place;
-            if header != PAIR || self.limit as usize - (q as usize) < PAIR_BYTES {
-                if !self.copy_other::<LOGS>(mover, p, header) {
+            if tag == 0 {
+                if !self.copy_other::<LOGS>(mover, p, first) {
                     return self.forward_elsewhere(mover, slot);
                 }
                 *slot = q as u64;
                 return;
             }
-            if LOGS {
-                if p != self.run_end && mover.log.start(p, self.run_end).is_err() {
-                    mover.stop();
-                    return;
-                }
-                self.run_end = p.add(3);
+            if self.limit as usize - (q as usize) < PAIR_BYTES {
+                return self.forward_elsewhere(mover, slot);
+            }
+            if LOGS && !self.note(mover, p, first) {
+                return;
             }
             copy_one(p, q);
-            *slot = q as u64;
-            self.cursor = q.add(3);
-            if *p.add(1) & 7 != 0 && *p.add(2) & 7 == 0 {
+            *slot = to_pair(q);
+            self.cursor = q.add(2);
+            if is_immediate(first) && !pair_of(*q.add(1)).is_null() {
                 self.put(mover);
                 mover.follow(p, q);
                 *self = Hot { last: self.last, same: self.same, ..Hot::of(mover) };
@@ -253,7 +287,7 @@ impl Hot {
                 return false;
             }
             copy_words(p, q, words);
-            *p = q as u64;
+            *p = forwarding(q);
             self.cursor = q.add(words);
             true
         }
@@ -267,7 +301,7 @@ impl Hot {
             self.put(mover);
             mover.forward(slot.cast());
             if *slot == word && mover.stopped.is_none() {
-                mover.atlas.enter_staying(word);
+                mover.atlas.enter_staying(word & !TAG_PAIR);
             }
             *self = Hot { last: (word, *slot), same: self.same, ..Hot::of(mover) };
         }

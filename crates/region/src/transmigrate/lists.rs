@@ -8,14 +8,10 @@
 //! What is left open, the last node's slots, is found when the copies are scanned.
 
 use super::lanes;
+use super::log::restore_run;
 use super::mover::Mover;
-use super::pairs::{PAIR, PAIR_BYTES, copy_one};
-
-/// True for a car that needs no scanning and is no empty slot.
-#[inline(always)]
-fn is_immediate(word: u64) -> bool {
-    word & 7 != 0
-}
+use super::pairs::{PAIR_BYTES, copy_one, pair_of, to_pair};
+use crate::data::value::{forwarded, is_immediate};
 
 impl Mover<'_> {
     /// Copies the pair at `p`, which has no copy yet, and what follows it.
@@ -28,14 +24,27 @@ impl Mover<'_> {
                 self.copy_tabled(p, q);
                 return Some(q);
             }
-            if self.logs() && self.log.pairs(p, p.byte_add(PAIR_BYTES)).is_err() {
-                self.stop();
+            if self.logs && self.log_pair(p).is_none() {
                 return None;
             }
             copy_one(p, q);
             self.follow(p, q);
             Some(q)
         }
+    }
+
+    /// Notes one pair that is to be overwritten.
+    unsafe fn log_pair(&mut self, p: *mut u64) -> Option<()> {
+        // SAFETY: the callers' pair has no copy yet.
+        let car = unsafe { *p };
+        let noted = match is_immediate(car) {
+            true => self.log.pairs(p, p.wrapping_byte_add(PAIR_BYTES)),
+            false => self.log.pair(p, car),
+        };
+        if noted.is_err() {
+            self.stop();
+        }
+        noted.ok()
     }
 
     /// Copies what follows the pair at `p`, whose copy at `q` ends at the cursor.
@@ -47,45 +56,48 @@ impl Mover<'_> {
             let mut room =
                 ((*self.dest).limit as usize - (*self.dest).cursor as usize) / PAIR_BYTES;
             loop {
-                let (car, cdr) = (*p.add(1), *p.add(2));
-                let next = cdr as *mut u64;
-                let open = !is_immediate(car) || is_immediate(cdr);
-                if open || room == 0 {
+                let next = pair_of(*q.add(1));
+                if !is_immediate(*q) || next.is_null() || room == 0 {
                     break;
                 }
                 if !here.holds(next) {
-                    if cdr == 0 || !self.enter(next) || self.here.is_tabled() {
+                    if !self.enter(next) || self.here.is_tabled() {
                         break;
                     }
                     here = self.here;
                 }
-                if *next != PAIR {
+                if forwarded(*next).is_some() {
                     break;
                 }
-                let copy = q.byte_add(PAIR_BYTES);
-                *q.add(2) = copy as u64;
+                let copy = q.add(2);
                 let (count, last) = match (next as isize).wrapping_sub(p as isize) {
-                    24 => {
+                    16 => {
                         let most = (here.base + here.len - next as usize) / PAIR_BYTES;
-                        copy_run::<24>(next, copy, most.min(room))
+                        copy_run::<16>(next, copy, most.min(room))
                     }
-                    -24 => {
+                    -16 => {
                         let most = (next as usize - here.base) / PAIR_BYTES + 1;
-                        copy_run::<-24>(next, copy, most.min(room))
+                        copy_run::<-16>(next, copy, most.min(room))
                     }
-                    _ => {
-                        copy_one(next, copy);
-                        (1, next)
-                    }
+                    _ => (0, next),
                 };
-                room -= count;
-                if self.logs() {
+                if count == 0 {
+                    if self.logs && self.log_pair(next).is_none() {
+                        break;
+                    }
+                    copy_one(next, copy);
+                } else if self.logs {
                     let (low, high) = if last < next { (last, next) } else { (next, last) };
-                    if self.log.pairs(low, high.byte_add(PAIR_BYTES)).is_err() {
+                    let end = high.byte_add(PAIR_BYTES);
+                    if self.log.pairs(low, end).is_err() {
+                        restore_run(low, end);
                         self.stop();
                         break;
                     }
                 }
+                *q.add(1) = to_pair(copy);
+                let count = count.max(1);
+                room -= count;
                 (p, q) = (last, q.byte_add(PAIR_BYTES * count));
             }
             (*self.dest).cursor = q.byte_add(PAIR_BYTES).cast();
@@ -101,23 +113,16 @@ impl Mover<'_> {
             let mut room =
                 ((*self.dest).limit as usize - (*self.dest).cursor as usize) / PAIR_BYTES;
             loop {
-                let (car, cdr) = (*p.add(1), *p.add(2));
-                *q = PAIR;
-                *q.add(1) = car;
-                *q.add(2) = cdr;
+                *q.cast::<[u64; 2]>() = *p.cast::<[u64; 2]>();
                 self.here.set_word(p, q as u64);
-                let next = cdr as *mut u64;
-                let open = !is_immediate(car) || is_immediate(cdr);
-                if open || !self.here.holds(next) || room == 0 || *next != PAIR {
+                let next = pair_of(*q.add(1));
+                let open = !is_immediate(*q) || next.is_null();
+                if open || !self.here.holds(next) || room == 0 || self.here.word(next).is_some() {
                     break;
                 }
-                if self.here.word(next).is_some() {
-                    break;
-                }
-                room -= 1;
-                let copy = q.byte_add(PAIR_BYTES);
-                *q.add(2) = copy as u64;
-                (p, q) = (next, copy);
+                let copy = q.add(2);
+                *q.add(1) = to_pair(copy);
+                (p, q, room) = (next, copy, room - 1);
             }
             (*self.dest).cursor = q.byte_add(PAIR_BYTES).cast();
             self.closed = (first, q);
@@ -125,8 +130,9 @@ impl Mover<'_> {
     }
 }
 
-/// Copies the pair at `p`, and up to `most` pairs in all that follow one another `STRIDE` bytes apart;
-/// how many, and the last.
+/// Copies up to `most` pairs with immediates that follow one another `STRIDE` bytes apart; how many, and the last.
+///
+/// The copies lead to one another, but for the last, which has its original's cdr.
 #[inline]
 unsafe fn copy_run<const STRIDE: isize>(
     first: *mut u64,
@@ -138,18 +144,17 @@ unsafe fn copy_run<const STRIDE: isize>(
     unsafe {
         let mut count = lanes::run::<STRIDE>(first, to, most);
         let mut p = first.byte_offset(count as isize * STRIDE);
-        let mut q = to.add(3 * count);
+        let mut q = to.add(2 * count);
         while count < most && leads_on::<STRIDE>(p) {
             copy_one(p, q);
-            *q.add(2) = q.add(3) as u64;
-            (p, q, count) = (p.byte_offset(STRIDE), q.add(3), count + 1);
+            *q.add(1) = to_pair(q.add(2));
+            (p, q, count) = (p.byte_offset(STRIDE), q.add(2), count + 1);
         }
         if count == 0 {
-            copy_one(first, to);
-            return (1, first);
+            return (0, first);
         }
         let last = p.byte_offset(-STRIDE);
-        *q.sub(1) = *last.add(2);
+        *q.sub(1) = *last.add(1);
         (count, last)
     }
 }
@@ -158,5 +163,5 @@ unsafe fn copy_run<const STRIDE: isize>(
 #[inline(always)]
 unsafe fn leads_on<const STRIDE: isize>(p: *mut u64) -> bool {
     // SAFETY: as in `copy_run`.
-    unsafe { *p == PAIR && is_immediate(*p.add(1)) && *p.add(2) == p.byte_offset(STRIDE) as u64 }
+    unsafe { is_immediate(*p) && *p.add(1) == to_pair(p.byte_offset(STRIDE)) }
 }

@@ -1,25 +1,29 @@
-//! Which headers were overwritten with forwarding addresses, and putting them back.
+//! Which first words were overwritten with forwarding addresses, and putting them back.
+//!
+//! A copy has its original's first word, unless that is a pair's first value and leads somewhere: then the scan changes
+//! it in the copy, and the log keeps it.
 
-use super::pairs::{PAIR, PAIR_BYTES};
+use super::pairs::PAIR_BYTES;
 use crate::base::scratch::{Full, Stack};
+use crate::data::value::forwarded;
 use core::ptr;
 
 /// A word followed by the run's end.
 const RUN: u64 = 1;
-/// An object that is not a pair.
-const OTHER: u64 = 2;
+/// A pair followed by its first value.
+const PAIR: u64 = 2;
 
 /// Words that are noted without taking memory from the heap.
 const FEW: usize = 16;
 
-/// Which headers were overwritten.
+/// Which first words were overwritten.
 pub(super) struct Log {
     /// Addresses with their kind in the low bits: the first of them, of which `few_len` are used.
     few: [u64; FEW],
     few_len: usize,
     /// And the others.
     words: Stack<u64>,
-    /// The pairs copied last, side by side in the source; not in `words` yet.
+    /// The pairs with immediates copied last, side by side in the source; not in `words` yet.
     pub(super) run: (*mut u64, *mut u64),
 }
 
@@ -33,7 +37,7 @@ impl Log {
         }
     }
 
-    /// Notes the pairs from `first` to before `end`.
+    /// Notes the pairs from `first` to before `end`, whose first values are immediates.
     #[inline]
     pub(super) fn pairs(&mut self, first: *mut u64, end: *mut u64) -> Result<(), Full> {
         if first == self.run.1 {
@@ -50,19 +54,19 @@ impl Log {
         Ok(())
     }
 
-    /// Puts away the last run, which ends at `end`, and begins another. Its end is for the caller to set.
+    /// Puts away the last run, which ends at `end`, and begins another. Its end is for the caller to set. On failure the
+    /// last run stays.
     #[inline]
     pub(super) fn start(&mut self, first: *mut u64, end: *mut u64) -> Result<(), Full> {
+        self.run.1 = end;
         let (old, end) = (self.run.0 as u64, end as u64);
-        self.run = (first, first);
-        match end - old {
-            0 => Ok(()),
-            24 => self.push(old),
-            _ => {
-                self.push(old | RUN)?;
-                self.push(end)
-            }
+        match (end - old) as usize {
+            0 => {}
+            PAIR_BYTES => self.push(old)?,
+            _ => self.push_two(old | RUN, end)?,
         }
+        self.run = (first, first);
+        Ok(())
     }
 
     #[inline]
@@ -75,44 +79,69 @@ impl Log {
         self.words.push(word)
     }
 
+    /// Both words or none.
+    #[inline]
+    fn push_two(&mut self, first: u64, second: u64) -> Result<(), Full> {
+        self.push(first)?;
+        let pushed = self.push(second);
+        if pushed.is_err() && self.words.pop().is_none() {
+            self.few_len -= 1;
+        }
+        pushed
+    }
+
     /// Notes an object that is not a pair.
     #[inline]
     pub(super) fn object(&mut self, p: *mut u64) -> Result<(), Full> {
-        self.push(p as u64 | OTHER)
+        self.push(p as u64)
     }
 
-    /// Puts the headers back.
+    /// Notes a pair and its first value.
+    #[inline]
+    pub(super) fn pair(&mut self, p: *mut u64, car: u64) -> Result<(), Full> {
+        self.push_two(p as u64 | PAIR, car)
+    }
+
+    /// Room for so many pairs, so that [`pair`](Log::pair) cannot fail for them.
+    pub(super) fn reserve(&mut self, pairs: usize) -> Result<(), Full> {
+        self.words.reserve(2 * pairs)
+    }
+
+    /// Puts the first words back. What was noted need not have been overwritten.
     pub(super) unsafe fn restore(&mut self) {
-        // SAFETY: what is noted are originals that lead to complete copies.
+        // SAFETY: what is noted are originals that are as they were, or lead to complete copies.
         unsafe {
-            restore_pairs(self.run.0, self.run.1);
+            restore_run(self.run.0, self.run.1);
             let mut words = self.few[..self.few_len].iter().chain(self.words.as_slice());
             while let Some(word) = words.next() {
                 let p = (word & !7) as *mut u64;
-                if word & OTHER != 0 {
-                    *p = *(*p as *const u64);
-                } else if word & RUN != 0 {
-                    restore_pairs(p, words.next().map_or(p, |end| *end as *mut u64));
-                } else {
-                    *p = PAIR;
+                match word & 7 {
+                    RUN => restore_run(p, words.next().map_or(p, |end| *end as *mut u64)),
+                    PAIR => *p = words.next().map_or(*p, |car| *car),
+                    _ => restore_one(p),
                 }
             }
         }
     }
 }
 
-unsafe fn restore_pairs(mut p: *mut u64, end: *mut u64) {
-    // SAFETY: between the callers' bounds lie pairs.
+/// Puts back the first words of pairs with immediates that lie side by side.
+pub(super) unsafe fn restore_run(mut p: *mut u64, end: *mut u64) {
+    // SAFETY: between the callers' bounds lie pairs, as in `Log::restore`.
     unsafe {
-        while end as usize - p as usize >= 8 * PAIR_BYTES {
-            for i in 0..8 {
-                *p.byte_add(i * PAIR_BYTES) = PAIR;
-            }
-            p = p.byte_add(8 * PAIR_BYTES);
-        }
         while p < end {
-            *p = PAIR;
+            restore_one(p);
             p = p.byte_add(PAIR_BYTES);
+        }
+    }
+}
+
+/// Puts back a first word that the copy has, too.
+unsafe fn restore_one(p: *mut u64) {
+    // SAFETY: as in `Log::restore`.
+    unsafe {
+        if let Some(copy) = forwarded(*p) {
+            *p = *(copy as *const u64);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::atlas::Atlas;
 use super::log::Log;
-use super::pairs::{FLOAT, INT, PAIR, PAIR_BYTES};
+use super::pairs::{FLOAT, INT, PAIR_BYTES};
 use super::visited::{Extent, Visited};
 use crate::base::scratch::{Full, Stack};
 use crate::data::types;
-use crate::data::value::{Header, Raw};
+use crate::data::value::{Header, Raw, TAG_PAIR, forwarded, forwarding};
 use crate::life::{keep, keeps, outlives};
 use crate::memory::bump::{bump, bump_aligned};
 use crate::memory::chunk::SMALL;
@@ -33,7 +33,7 @@ pub(super) enum Stop {
 /// One transmigration.
 pub(super) struct Mover<'a> {
     pub(super) dest: *mut Control,
-    /// The dying region, whose headers are put back only if the move stops early; null for a copy.
+    /// The dying region, whose first words are put back only if the move stops early; null for a copy.
     dying: *mut Control,
     /// The region that is left: what it keeps, the destination may come to keep. Null for none.
     left: *mut Control,
@@ -56,6 +56,8 @@ pub(super) struct Mover<'a> {
     /// Where the destination stood, and how many bytes it may take from there.
     pub(super) before: &'a Mark,
     most: usize,
+    /// First words that are overwritten are noted.
+    pub(super) logs: bool,
     pub(super) stopped: Option<Stop>,
 }
 
@@ -66,6 +68,7 @@ impl<'a> Mover<'a> {
         left: *mut Control,
         before: &'a Mark,
         most: usize,
+        logs: bool,
     ) -> Mover<'a> {
         Mover {
             dest,
@@ -82,14 +85,9 @@ impl<'a> Mover<'a> {
             log: Log::new(),
             before,
             most,
+            logs,
             stopped: None,
         }
-    }
-
-    /// True when headers that are overwritten are noted.
-    #[inline(always)]
-    pub(super) fn logs(&self) -> bool {
-        self.dying.is_null() || self.most != usize::MAX
     }
 
     /// Takes note that memory is out.
@@ -136,30 +134,24 @@ impl<'a> Mover<'a> {
             if !self.here.holds(p) && !self.enter(p) {
                 return;
             }
-            let header = *p;
-            if self.here.is_tabled() {
-                if let Some(copy) = self.here.word(p) {
-                    *slot = Raw(copy);
-                    return;
-                }
-            } else if header & 1 == 0 {
-                *slot = Raw(header);
+            let tag = (*slot).0 & TAG_PAIR;
+            let known = if self.here.is_tabled() { self.here.word(p) } else { forwarded(*p) };
+            if let Some(copy) = known {
+                *slot = Raw(copy | tag);
                 return;
             }
-            if let Some(copy) = self.copy_object(p, header) {
-                *slot = Raw::object(copy);
+            let copy = if tag == 0 { self.copy_object(p, *p) } else { self.copy_list(p) };
+            if let Some(copy) = copy {
+                *slot = Raw(copy as u64 | tag);
             }
         }
     }
 
-    /// A copy of an object, its slots not yet forwarded; the original leads to it.
+    /// A copy of an object that is no pair, its slots not yet forwarded; the original leads to it.
     #[inline]
     unsafe fn copy_object(&mut self, p: *mut u64, header: u64) -> Option<*mut u64> {
         // SAFETY: the callers' object is alive; the copy has its length.
         unsafe {
-            if header == PAIR {
-                return self.copy_list(p);
-            }
             if header == FLOAT || header == INT {
                 let q = self.room_for(16, 8)?;
                 *q.cast::<[u64; 2]>() = *p.cast::<[u64; 2]>();
@@ -189,12 +181,12 @@ impl<'a> Mover<'a> {
             self.here.set_word(p, q as u64);
             return Some(());
         }
-        if self.logs() && self.log.object(p).is_err() {
+        if self.logs && self.log.object(p).is_err() {
             self.stop();
             return None;
         }
         // SAFETY: the original's header is the mover's to overwrite.
-        unsafe { *p = q as u64 };
+        unsafe { *p = forwarding(q) };
         Some(())
     }
 

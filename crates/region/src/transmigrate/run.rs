@@ -15,19 +15,22 @@ struct Source {
     dying: *mut Control,
     /// The region that is left; null for none.
     left: *mut Control,
+    /// If memory is out, all is to be as it was.
+    undo: bool,
 }
 
-const NOBODY: Source = Source { dying: ptr::null_mut(), left: ptr::null_mut() };
+const NOBODY: Source = Source { dying: ptr::null_mut(), left: ptr::null_mut(), undo: true };
 
 /// Copies what the roots reach to `dest`; the roots become the copies. Shared structure stays shared,
 /// also between roots. The source is afterwards as it was.
 ///
 /// A source that is frozen or shared is only read, and others may read it meanwhile. In one that only
-/// the calling thread can read, headers are overwritten until the copy is done: size and trace functions
+/// the calling thread can read, first words of objects are overwritten until the copy is done: size and trace functions
 /// of user types must look at nothing but the object they are given.
 ///
-/// Linear in the bytes reached. Working memory: a word for each object whose source does not lie beside
-/// the one before it; for frozen and shared sources an eighth of their chunks, and a word for each object.
+/// Linear in the bytes reached. Working memory: a word for each object, two for a pair whose first value is no immediate,
+/// and none for pairs with immediates that lie beside the one copied before; for frozen and shared sources an eighth of
+/// their chunks, and a word for each object.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`]: the roots, the source and `dest` are unchanged.
@@ -89,12 +92,12 @@ pub(crate) unsafe fn take_out(
     most: usize,
 ) -> Result<bool, Error> {
     // SAFETY: the caller's contract.
-    unsafe { run(dest, Source { dying: unmerged(dying), left: dying }, roots, most) }
+    unsafe { run(dest, Source { dying: unmerged(dying), left: dying, ..NOBODY }, roots, most) }
 }
 
 /// Moves what the roots reach out of `dying` to `dest`; the roots become the moved values. What they
 /// reach in other regions that do not outlive `dest` is copied, also when `dying` is merged into one; and all of it when
-/// `dying` is shared or frozen. No working memory but for those.
+/// `dying` is shared or frozen. Working memory as for [`copy`]; [`evacuate`] takes none.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`]: the roots, `dying` and `dest` are unchanged and can go on being used.
@@ -109,6 +112,26 @@ pub unsafe fn take(
 ) -> Result<(), Error> {
     // SAFETY: the caller's contract.
     unsafe { run(dest, Source { dying: unmerged(dying), ..NOBODY }, roots, usize::MAX).map(drop) }
+}
+
+/// [`take`] for those who have no use for the regions when it fails: no working memory but for what is copied from other
+/// regions.
+///
+/// # Errors
+/// [`Error::OutOfMemory`]: nothing in `dying` or `dest`, and no value that led there, is to be used any more.
+///
+/// # Safety
+/// As for [`take`].
+pub unsafe fn evacuate(
+    dest: *mut Control,
+    dying: *mut Control,
+    roots: &mut [Raw],
+) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let dying = unmerged(dying);
+        run(dest, Source { dying, undo: dying.is_null(), ..NOBODY }, roots, usize::MAX).map(drop)
+    }
 }
 
 /// [`take`] that stops, with nothing changed and `false`, when more than `most` bytes have been moved:
@@ -143,7 +166,7 @@ unsafe fn run(
     roots: &mut [Raw],
     most: usize,
 ) -> Result<bool, Error> {
-    let Source { dying, left } = source;
+    let Source { dying, left, undo } = source;
     // SAFETY: the callers' contract.
     unsafe {
         if (*dest).frozen {
@@ -151,7 +174,7 @@ unsafe fn run(
         }
         let before = Mark::of(dest);
         let mut scan = Scan::from_cursor(dest);
-        let mut mover = Mover::new(dest, dying, left, &before, most);
+        let mut mover = Mover::new(dest, dying, left, &before, most, undo);
         for root in roots.iter() {
             let mut copy = *root;
             mover.forward(&mut copy);
@@ -174,7 +197,7 @@ unsafe fn run(
                 Ok(false)
             }
             Some(Stop::Full) => {
-                mover.put_back(roots);
+                mover.log.restore();
                 before.back(dest);
                 Err(Error::OutOfMemory)
             }

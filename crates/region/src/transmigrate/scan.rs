@@ -4,9 +4,9 @@ use super::ahead;
 use super::hot::Hot;
 use super::lanes;
 use super::mover::Mover;
-use super::pairs::{FLOAT, INT, PAIR, PAIR_BYTES};
+use super::pairs::{FLOAT, INT, PAIR_BYTES, leads_nowhere};
 use crate::data::types;
-use crate::data::value::Header;
+use crate::data::value::{Header, is_header};
 use crate::memory::control::{Chunk, Control, INLINE_BYTES};
 
 /// How far the copies have been scanned.
@@ -47,7 +47,7 @@ impl Mover<'_> {
         // SAFETY: `p` is a complete copy.
         unsafe {
             let end = p.byte_add(types::object_bytes(p, Header(*p)));
-            if self.logs() {
+            if self.logs {
                 self.scan_to::<true>(p, end, false);
             } else {
                 self.scan_to::<false>(p, end, false);
@@ -68,7 +68,7 @@ impl Mover<'_> {
                     scan.at = self.closed.1;
                 }
                 let open = self.following(scan).is_null();
-                scan.at = if self.logs() {
+                scan.at = if self.logs {
                     self.scan_to::<true>(scan.at, end, open)
                 } else {
                     self.scan_to::<false>(scan.at, end, open)
@@ -103,25 +103,25 @@ impl Mover<'_> {
                     }
                 }
                 let header = *at;
-                if header == PAIR {
-                    let (car, cdr) = (*at.add(1), *at.add(2));
-                    if car & 7 != 0 && cdr & 7 != 0 {
+                if !is_header(header) {
+                    let (car, cdr) = (header, *at.add(1));
+                    if leads_nowhere(car) && leads_nowhere(cdr) {
                         let most = (end as usize - at as usize) / PAIR_BYTES;
-                        at = at.add(3 * lanes::leaves(at, most).max(1));
+                        at = at.add(2 * lanes::leaves(at, most).max(1));
                         continue;
                     }
                     let scanned = hot.level::<LOGS>(self, at, end);
                     if scanned > 0 {
-                        at = at.add(3 * scanned);
+                        at = at.add(2 * scanned);
                         continue;
                     }
+                    ahead::ask(at, end);
                     ahead::ask(at.add(1), end);
-                    ahead::ask(at.add(2), end);
                     if !hot.twins::<LOGS>(self, at, car, cdr) {
-                        hot.forward::<LOGS>(self, at.add(1), at.add(3));
-                        hot.forward::<LOGS>(self, at.add(2), at.add(3));
+                        hot.forward::<LOGS>(self, at, at.add(2));
+                        hot.forward::<LOGS>(self, at.add(1), at.add(2));
                     }
-                    at = at.add(3);
+                    at = at.add(2);
                 } else if header == FLOAT || header == INT {
                     at = at.add(2);
                 } else if let Some((first, past)) = types::only_values(at, Header(header)) {

@@ -61,17 +61,11 @@ impl Extent {
         (self.bits.wrapping_add(i / 64), 1 << (i % 64), i)
     }
 
-    fn unmark(&self, p: *const u64) {
-        let (word, bit, _) = self.at(p);
-        // SAFETY: the caller's object lies in this memory, which has tables.
-        unsafe { *word &= !bit };
-    }
-
     /// The word kept for a marked object.
     #[inline(always)]
     pub(crate) fn word(&self, p: *const u64) -> Option<u64> {
         let (word, bit, i) = self.at(p);
-        // SAFETY: as in `unmark`; words of marked objects are written.
+        // SAFETY: the caller's object lies in this memory, which has tables; words of marked objects are written.
         unsafe { (*word & bit != 0).then(|| *self.words.add(i)) }
     }
 
@@ -79,7 +73,7 @@ impl Extent {
     #[inline(always)]
     pub(crate) fn set_word(&self, p: *const u64, value: u64) {
         let (word, bit, i) = self.at(p);
-        // SAFETY: as in `unmark`.
+        // SAFETY: as in `word`.
         unsafe {
             *word |= bit;
             *self.words.add(i) = value;
@@ -112,14 +106,6 @@ impl Visited {
             return Err(Full);
         }
         Ok(new)
-    }
-
-    /// Takes the mark off an object in the memory at `base`; its word, if it was marked.
-    pub(crate) fn forget(&mut self, base: usize, p: *const u64) -> Option<u64> {
-        let extent = self.extents.get(base as u64)?;
-        let word = extent.word(p)?;
-        extent.unmark(p);
-        Some(word)
     }
 }
 

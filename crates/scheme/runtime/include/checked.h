@@ -28,8 +28,9 @@ static inline bool sch_int_between(V v, int64_t least, int64_t most) {
 }
 /* What is of no kind that has a name in the compiler. */
 static inline bool sch_other_p(V v) {
+    if (sch_pair_p(v)) return false;
     if (!sch_is_object(v)) return !(v & 1) && !sch_null_p(v) && !sch_boolean_p(v) && !sch_char_p(v);
-    return !(sch_is(v, SCH_BIGNUM) || sch_ratio_p(v) || sch_float_p(v) || sch_pair_p(v) || sch_string_p(v) ||
+    return !(sch_is(v, SCH_BIGNUM) || sch_ratio_p(v) || sch_float_p(v) || sch_string_p(v) ||
              sch_symbol_p(v) || sch_vector_p(v) || sch_bytevector_p(v) || sch_procedure_p(v) ||
              sch_any_record_p(v));
 }

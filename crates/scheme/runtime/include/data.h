@@ -12,25 +12,25 @@ static inline bool sch_eqv_p(V a, V b) {
 }
 bool sch_equal_slow(V a, V b);
 static inline bool sch_equal_p(V a, V b) {
-    return a == b || (sch_is_object(a) && sch_is_object(b) && sch_equal_slow(a, b));
+    return a == b || (sch_is_object_or_pair(a) && sch_is_object_or_pair(b) && sch_equal_slow(a, b));
 }
 static inline V sch_car(V *sp, V x) {
     if (SCH_UNLIKELY(!sch_pair_p(x))) sch_type_error(sp, "car", 1, "a pair", x);
-    return sch_object(x)[1];
+    return SCH_CAR(x);
 }
 static inline V sch_cdr(V *sp, V x) {
     if (SCH_UNLIKELY(!sch_pair_p(x))) sch_type_error(sp, "cdr", 1, "a pair", x);
-    return sch_object(x)[2];
+    return SCH_CDR(x);
 }
 static inline void sch_set_car_x(V *sp, V x, V v) {
     if (SCH_UNLIKELY(!sch_pair_p(x))) sch_type_error(sp, "set-car!", 1, "a pair", x);
     if (SCH_UNLIKELY(sch_is_constant(x))) sch_constant_error(sp, "set-car!", x);
-    sch_object(x)[1] = v;
+    SCH_CAR(x) = v;
 }
 static inline void sch_set_cdr_x(V *sp, V x, V v) {
     if (SCH_UNLIKELY(!sch_pair_p(x))) sch_type_error(sp, "set-cdr!", 1, "a pair", x);
     if (SCH_UNLIKELY(sch_is_constant(x))) sch_constant_error(sp, "set-cdr!", x);
-    sch_object(x)[2] = v;
+    SCH_CDR(x) = v;
 }
 bool sch_list_p(V x);
 V sch_length(V *sp, V x);
@@ -45,17 +45,17 @@ V sch_make_list(V *sp, V k, V fill);
 #define SCH_SEARCH(member, assoc, same)                                                              \
     SCH_U __attribute__((noinline)) static V sch_##member(V *sp, V x, V list) {                      \
         V rest = list;                                                                               \
-        for (; sch_pair_p(rest); rest = sch_object(rest)[2])                                         \
-            if (same(sch_object(rest)[1], x)) return rest;                                           \
+        for (; sch_pair_p(rest); rest = SCH_CDR(rest))                                               \
+            if (same(SCH_CAR(rest), x)) return rest;                                                 \
         if (SCH_UNLIKELY(rest != ALLOD_NIL)) sch_type_error(sp, #member, 2, "a list", list);         \
         return ALLOD_FALSE;                                                                          \
     }                                                                                                \
     SCH_U __attribute__((noinline)) static V sch_##assoc(V *sp, V x, V list) {                       \
         V rest = list;                                                                               \
-        for (; sch_pair_p(rest); rest = sch_object(rest)[2]) {                                       \
-            V entry = sch_object(rest)[1];                                                           \
+        for (; sch_pair_p(rest); rest = SCH_CDR(rest)) {                                             \
+            V entry = SCH_CAR(rest);                                                                 \
             if (SCH_UNLIKELY(!sch_pair_p(entry))) sch_type_error(sp, #assoc, 2, "a list of pairs", list); \
-            if (same(sch_object(entry)[1], x)) return entry;                                         \
+            if (same(SCH_CAR(entry), x)) return entry;                                               \
         }                                                                                            \
         if (SCH_UNLIKELY(rest != ALLOD_NIL)) sch_type_error(sp, #assoc, 2, "a list", list);          \
         return ALLOD_FALSE;                                                                          \
@@ -210,11 +210,11 @@ static inline V sch_make_promise(V done, V value) {
     p[1] = content;
     return (V)p;
 }
-static inline bool sch_promise_done_p(V p) { return sch_object(sch_object(p)[1])[1] != ALLOD_FALSE; }
-static inline V sch_promise_value(V p) { return sch_object(sch_object(p)[1])[2]; }
+static inline bool sch_promise_done_p(V p) { return SCH_CAR(sch_object(p)[1]) != ALLOD_FALSE; }
+static inline V sch_promise_value(V p) { return SCH_CDR(sch_object(p)[1]); }
 static inline void sch_promise_set_x(V p, V done, V value) {
-    sch_object(sch_object(p)[1])[1] = done;
-    sch_object(sch_object(p)[1])[2] = value;
+    SCH_CAR(sch_object(p)[1]) = done;
+    SCH_CDR(sch_object(p)[1]) = value;
 }
 static inline void sch_promise_share_x(V p, V other) { sch_object(other)[1] = sch_object(p)[1]; }
 

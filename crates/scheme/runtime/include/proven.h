@@ -7,19 +7,19 @@
 
 static inline V sch_pair_car(V x) {
     SCH_PROVEN(sch_pair_p(x), x);
-    return sch_object(x)[1];
+    return SCH_CAR(x);
 }
 static inline V sch_pair_cdr(V x) {
     SCH_PROVEN(sch_pair_p(x), x);
-    return sch_object(x)[2];
+    return SCH_CDR(x);
 }
 static inline void sch_pair_set_car_x(V x, V v) {
     SCH_PROVEN(sch_pair_p(x) && !sch_is_constant(x), x);
-    sch_object(x)[1] = v;
+    SCH_CAR(x) = v;
 }
 static inline void sch_pair_set_cdr_x(V x, V v) {
     SCH_PROVEN(sch_pair_p(x) && !sch_is_constant(x), x);
-    sch_object(x)[2] = v;
+    SCH_CDR(x) = v;
 }
 
 /* Indices are small integers, and not negative. */

@@ -111,12 +111,15 @@ void sch_stack_end(void) __attribute__((cold, noreturn));
 /* ---- Types and memory ------------------------------------------------------------------------- */
 
 static inline uint64_t *sch_object(V v) { return (uint64_t *)(uintptr_t)v; }
-/* No value is 0, so one test is enough. */
+/* An object with a header: any but a pair. No value is 0, so one test is enough. */
 static inline bool sch_is_object(V v) { return (v & 7) == 0; }
+static inline bool sch_is_object_or_pair(V v) { return (v & 3) == 0; }
 static inline bool sch_is(V v, uint32_t type) {
-    return sch_is_object(v) && (uint16_t)*sch_object(v) == (uint16_t)(type << 1 | 1);
+    return sch_is_object(v) && (uint16_t)*sch_object(v) == (uint16_t)ALLOD_HEADER(type, 0);
 }
-static inline bool sch_pair_p(V v) { return sch_is_object(v) && *sch_object(v) == ALLOD_HEADER(ALLOD_PAIR, 0); }
+static inline bool sch_pair_p(V v) { return (v & 7) == 4; }
+#define SCH_CAR(pair) (allod_pair_slots(pair)[0])
+#define SCH_CDR(pair) (allod_pair_slots(pair)[1])
 static inline bool sch_float_p(V v) { return sch_is_object(v) && *sch_object(v) == ALLOD_HEADER(ALLOD_FLOAT, 0); }
 static inline bool sch_null_p(V v) { return v == ALLOD_NIL; }
 static inline bool sch_not(V v) { return v == ALLOD_FALSE; }
@@ -153,18 +156,17 @@ static inline uint64_t *sch_alloc(uint32_t type, size_t words, size_t len) {
 #else
 static inline bool sch_poll(void) { return sch_rt.poll; }
 static inline V sch_pair_at(uint64_t *p, V a, V d) {
-    p[0] = ALLOD_HEADER(ALLOD_PAIR, 0);
-    p[1] = a;
-    p[2] = d;
-    return (V)p;
+    p[0] = a;
+    p[1] = d;
+    return allod_pair_value(p);
 }
 /* Takes what the pair holds, so that its caller keeps neither meanwhile. */
-SCH_U SCH_COLD static V sch_cons_slow(V a, V d) { return sch_pair_at(sch_alloc_apart(24), a, d); }
+SCH_U SCH_COLD static V sch_cons_slow(V a, V d) { return sch_pair_at(sch_alloc_apart(16), a, d); }
 static inline V sch_cons(V a, V d) {
     allod_region *r = sch_rt.region;
     char *p = r->cursor;
-    if (SCH_UNLIKELY((uintptr_t)p + 24 > (uintptr_t)r->limit)) return sch_cons_slow(a, d);
-    r->cursor = p + 24;
+    if (SCH_UNLIKELY((uintptr_t)p + 16 > (uintptr_t)r->limit)) return sch_cons_slow(a, d);
+    r->cursor = p + 16;
     return sch_pair_at((uint64_t *)p, a, d);
 }
 static inline V sch_float(double f) {

@@ -54,9 +54,9 @@ SCH_U static V sch_proc_apply_code(V *sp, V self SCH_U, V argc, V a0, V a1, V a2
     size_t n = argc - 2;
     memmove(sp, sp + 1, 8 * n);
     V rest = list;
-    for (; sch_pair_p(rest); rest = sch_object(rest)[2]) {
+    for (; sch_pair_p(rest); rest = SCH_CDR(rest)) {
         if (SCH_UNLIKELY(sp + n + 64 > sch_stacks.roots_end)) sch_stack_end();
-        sp[n++] = sch_object(rest)[1];
+        sp[n++] = SCH_CAR(rest);
     }
     if (rest != ALLOD_NIL) return sch_type_error(sp, "apply", (int)argc, "a list", list);
     a0 = n > 0 ? sp[0] : 0;

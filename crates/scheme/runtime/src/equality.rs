@@ -22,7 +22,7 @@ pub extern "C" fn sch_eqv_slow(a: V, b: V) -> bool {
 }
 
 fn eqv(a: V, b: V) -> bool {
-    a == b || (a.is_object() && b.is_object() && sch_eqv_slow(a, b))
+    a == b || (a.is_headed() && b.is_headed() && sch_eqv_slow(a, b))
 }
 
 /// Steps after which pairs of objects are remembered, because there may be circles.

@@ -39,7 +39,7 @@ fn copied(list: V, end: V) -> V {
     let (mut last, mut rest) = (first, list.cdr());
     while rest.is_pair() {
         let next = value::cons(rest.car(), end);
-        last.set_field(2, next);
+        last.set_cdr(next);
         (last, rest) = (next, rest.cdr());
     }
     first

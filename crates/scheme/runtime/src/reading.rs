@@ -30,7 +30,7 @@ impl Source for Input {
 #[derive(Default)]
 struct Maker {
     labels: HashMap<u64, V>,
-    /// Fields to be filled in: object, field, label.
+    /// What is to be filled in: pair or vector, which of its values, label.
     open: Vec<(V, usize, u64)>,
 }
 
@@ -49,9 +49,9 @@ impl Maker {
                 for item in items.iter().rev() {
                     let first = self.make(item);
                     list = value::cons(first, list);
-                    self.note(list, 1, item);
+                    self.note(list, 0, item);
                     if let Some(tail) = last.take() {
-                        self.note(list, 2, tail);
+                        self.note(list, 1, tail);
                     }
                 }
                 list
@@ -60,7 +60,7 @@ impl Maker {
                 let all: Vec<V> = items.iter().map(|item| self.make(item)).collect();
                 let v = value::vector_of(&all);
                 for (i, item) in items.iter().enumerate() {
-                    self.note(v, 1 + i, item);
+                    self.note(v, i, item);
                 }
                 v
             }
@@ -73,9 +73,9 @@ impl Maker {
         }
     }
 
-    fn note(&mut self, object: V, field: usize, datum: &Datum) {
-        if let (Node::Reference(n), V::UNBOUND) = (&datum.node, object.field(field)) {
-            self.open.push((object, field, *n));
+    fn note(&mut self, object: V, i: usize, datum: &Datum) {
+        if let (Node::Reference(n), V::UNBOUND) = (&datum.node, object.parts()[i]) {
+            self.open.push((object, i, *n));
         }
     }
 }
@@ -88,9 +88,9 @@ primitives! {
             Ok(Some(datum)) => {
                 let mut maker = Maker::default();
                 let v = maker.make(&datum);
-                for (object, field, label) in std::mem::take(&mut maker.open) {
+                for (object, i, label) in std::mem::take(&mut maker.open) {
                     match maker.labels.get(&label) {
-                        Some(v) => object.set_field(field, *v),
+                        Some(v) => object.parts()[i] = *v,
                         None => return Err(Failure {
                             kind: Kind::Read,
                             message: format!("read: there is no label #{label}="),

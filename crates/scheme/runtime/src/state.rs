@@ -11,6 +11,7 @@ use crate::stats::{self, Stats};
 use crate::word::{self, V};
 use allod_region::control::{self, Control};
 use allod_region::types::{self, Name, Tail, Type};
+use allod_region::value;
 use allod_region::{Raw, life, transmigrate};
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
@@ -279,9 +280,9 @@ pub extern "C" fn sch_safe_point(sp: *mut V) {
         let globals =
             std::slice::from_raw_parts_mut(own().globals.cast::<Raw>(), own().global_count);
         let few = std::slice::from_raw_parts_mut(few.as_mut_ptr().cast::<Raw>(), few.len());
-        transmigrate::take(new, old, stack)
-            .and_then(|()| transmigrate::take(new, old, globals))
-            .and_then(|()| transmigrate::take(new, old, few))
+        transmigrate::evacuate(new, old, stack)
+            .and_then(|()| transmigrate::evacuate(new, old, globals))
+            .and_then(|()| transmigrate::evacuate(new, old, few))
     };
     if moved.is_err() {
         ending::out_of_memory();
@@ -337,6 +338,8 @@ unsafe fn room(r: *const Control) -> usize {
 
 /// Where an object of the region that is being left has gone; none when nothing reached it.
 pub fn forwarded(v: V) -> Option<V> {
-    let header = v.word(0);
-    (header & 1 == 0).then_some(V(header))
+    let raw = Raw(v.0);
+    // SAFETY: the region is still there.
+    let first = unsafe { *raw.pointer()? };
+    value::forwarded(first).map(|to| V(to | raw.0 & value::TAG_PAIR))
 }

@@ -2,13 +2,14 @@
 
 use crate::state;
 pub use crate::word::{V, symbol, types};
+use allod_region::value::{Header, TAG_PAIR};
 
 /// A new object with `words` words after its header, all 0.
 fn object(id: u32, words: usize, len: usize) -> V {
     let p = state::alloc(8 + 8 * words).cast::<u64>();
     // SAFETY: new memory of that many bytes.
     unsafe {
-        *p = (len as u64) << 16 | u64::from(id) << 1 | 1;
+        *p = Header::with_len(id, len).0;
         p.add(1).write_bytes(0, words);
     }
     V(p as u64)
@@ -16,10 +17,10 @@ fn object(id: u32, words: usize, len: usize) -> V {
 
 #[inline]
 pub fn cons(a: V, d: V) -> V {
-    let p = state::alloc(24).cast::<u64>();
-    // SAFETY: new memory of three words.
-    unsafe { p.cast::<[u64; 3]>().write([u64::from(types::PAIR) << 1 | 1, a.0, d.0]) };
-    V(p as u64)
+    let p = state::alloc(16).cast::<u64>();
+    // SAFETY: new memory of two words.
+    unsafe { p.cast::<[u64; 2]>().write([a.0, d.0]) };
+    V(p as u64 | TAG_PAIR)
 }
 
 pub fn list(items: &[V]) -> V {

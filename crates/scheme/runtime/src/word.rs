@@ -1,6 +1,7 @@
 //! Words: values that are immediate, and how to read the objects that others lead to.
 
 use crate::ending;
+use allod_region::value::{Header, TAG_PAIR};
 use std::slice;
 
 /// A value of the program, or 0 where an argument is left out.
@@ -62,19 +63,30 @@ impl V {
         if self.0 & 0xFF == 0x1A { char::from_u32((self.0 >> 8) as u32) } else { None }
     }
 
+    /// True for pairs, too.
     pub fn is_object(self) -> bool {
-        self.0 & 7 == 0 && self.0 != 0
+        self.0 & 3 == 0 && self.0 != 0
     }
 
-    /// A word of the object: 0 is the header.
+    pub fn is_pair(self) -> bool {
+        self.0 & 7 == TAG_PAIR
+    }
+
+    /// True for objects that begin with a header.
+    pub fn is_headed(self) -> bool {
+        self.is_object() && !self.is_pair()
+    }
+
+    /// A word of the object, which is no pair: 0 is the header.
     pub fn word(self, i: usize) -> u64 {
-        debug_assert!(self.is_object());
+        debug_assert!(self.is_headed());
         // SAFETY: values that are objects are alive (the crate's invariant), and callers name words that the
         // object's type and length give it.
         unsafe { *(self.0 as *const u64).add(i) }
     }
 
     pub fn set_word(self, i: usize, word: u64) {
+        debug_assert!(self.is_headed());
         // SAFETY: as above; there is one thread.
         unsafe { *(self.0 as *mut u64).add(i) = word }
     }
@@ -90,31 +102,47 @@ impl V {
 
     /// The type of an object, 0 for everything else.
     pub fn type_id(self) -> u32 {
-        if self.is_object() { (self.word(0) & 0xFFFF) as u32 >> 1 } else { 0 }
+        match self.is_pair() {
+            true => types::PAIR,
+            false if self.is_object() => Header(self.word(0)).type_id(),
+            false => 0,
+        }
     }
 
     pub fn is(self, id: u32) -> bool {
         self.type_id() == id
     }
 
-    pub fn is_pair(self) -> bool {
-        self.is(types::PAIR)
-    }
-
     pub fn len(self) -> usize {
-        (self.word(0) >> 16) as usize
+        Header(self.word(0)).len()
     }
 
     pub fn as_float(self) -> Option<f64> {
         self.is(types::FLOAT).then(|| f64::from_bits(self.word(1)))
     }
 
+    /// A pair's two values. Nobody else may hold them meanwhile.
+    fn pair<'a>(self) -> &'a mut [V; 2] {
+        debug_assert!(self.is_pair());
+        // SAFETY: a pair is alive as above and two words; callers let go of it at once.
+        unsafe { &mut *((self.0 ^ TAG_PAIR) as *mut [V; 2]) }
+    }
+
+    /// The values of a pair or a vector.
+    pub fn parts<'a>(self) -> &'a mut [V] {
+        if self.is_pair() { self.pair() } else { self.items() }
+    }
+
     pub fn car(self) -> V {
-        self.field(1)
+        self.pair()[0]
     }
 
     pub fn cdr(self) -> V {
-        self.field(2)
+        self.pair()[1]
+    }
+
+    pub fn set_cdr(self, v: V) {
+        self.pair()[1] = v;
     }
 
     /// The plain elements after the header. Nobody else may hold them meanwhile, nor may the region move.

@@ -13,7 +13,6 @@ use std::rc::Rc;
 /// Ids of types, as `scheme.h` has them.
 mod types {
     pub(super) const FLOAT: u64 = 2;
-    pub(super) const PAIR: u64 = 3;
     pub(super) const BYTES: u64 = 6;
     pub(super) const ARRAY: u64 = 7;
     pub(super) const STRING: u64 = 12;
@@ -30,7 +29,7 @@ fn small(n: &Number) -> Option<u64> {
 }
 
 fn header(of: u64, len: usize) -> String {
-    (((len as u64) << 16) | (of << 1) | 1).to_string()
+    (((len as u64) << 16) | (of << 2) | 3).to_string()
 }
 
 /// The constants of a program.
@@ -42,8 +41,8 @@ pub(super) struct Consts {
     symbol_index: HashMap<Rc<str>, usize>,
     /// Words of `K` that are symbols.
     patches: Vec<(usize, usize)>,
-    /// Objects that are being laid out and have labels.
-    labels: HashMap<u64, usize>,
+    /// The values of objects that are being laid out and have labels.
+    labels: HashMap<u64, String>,
     /// Where constants lie, by the address of their datum, which is kept so that it stays theirs.
     placed: HashMap<*const Datum, (Rc<Datum>, String)>,
 }
@@ -90,6 +89,10 @@ impl Consts {
         format!("(V)(K + {place})")
     }
 
+    fn pair_at(place: usize) -> String {
+        format!("(V)((char *)(K + {place}) + 4)")
+    }
+
     /// Room for an object.
     fn room(&mut self, of: u64, len: usize, words: usize) -> usize {
         let place = self.words.len();
@@ -109,9 +112,9 @@ impl Consts {
     }
 
     fn labelled(&mut self, datum: &Datum, slot: Option<usize>, label: Option<u64>) -> String {
-        let name = |this: &mut Self, place: usize| {
+        let name = |this: &mut Self, value: String| {
             if let Some(label) = label {
-                this.labels.insert(label, place);
+                this.labels.insert(label, value);
             }
         };
         match &datum.node {
@@ -138,7 +141,7 @@ impl Consts {
                     let word = two[0] | two.get(1).copied().unwrap_or(0) << 32;
                     self.words[place + 1 + i] = format!("{word}u");
                 }
-                name(self, place);
+                name(self, Self::at(place));
                 Self::at(place)
             }
             Node::Bytes(bytes) => {
@@ -148,7 +151,7 @@ impl Consts {
                     word[..eight.len()].copy_from_slice(eight);
                     self.words[place + 1 + i] = format!("{}u", u64::from_le_bytes(word));
                 }
-                name(self, place);
+                name(self, Self::at(place));
                 Self::at(place)
             }
             Node::List(items, tail) => {
@@ -156,24 +159,24 @@ impl Consts {
                     return "ALLOD_NIL".into();
                 }
                 let first = self.words.len();
-                name(self, first);
-                for _ in items {
-                    self.room(types::PAIR, 0, 2);
-                }
+                name(self, Self::pair_at(first));
+                self.words.resize(first + 2 * items.len(), "0".into());
                 for (i, item) in items.iter().enumerate() {
-                    let place = first + 3 * i;
-                    self.fill(place + 1, item);
+                    let place = first + 2 * i;
+                    self.fill(place, item);
                     match tail {
-                        _ if i + 1 < items.len() => self.words[place + 2] = Self::at(place + 3),
-                        Some(tail) => self.fill(place + 2, tail),
-                        None => self.words[place + 2] = "ALLOD_NIL".into(),
+                        _ if i + 1 < items.len() => {
+                            self.words[place + 1] = Self::pair_at(place + 2)
+                        }
+                        Some(tail) => self.fill(place + 1, tail),
+                        None => self.words[place + 1] = "ALLOD_NIL".into(),
                     }
                 }
-                Self::at(first)
+                Self::pair_at(first)
             }
             Node::Vector(items) => {
                 let place = self.room(types::ARRAY, items.len(), items.len());
-                name(self, place);
+                name(self, Self::at(place));
                 for (i, item) in items.iter().enumerate() {
                     self.fill(place + 1 + i, item);
                 }
@@ -181,7 +184,7 @@ impl Consts {
             }
             Node::Label(label, inner) => self.labelled(inner, slot, Some(*label)),
             Node::Reference(label) => match self.labels.get(label) {
-                Some(place) => Self::at(*place),
+                Some(value) => value.clone(),
                 None => "SCH_UNSPECIFIED".into(),
             },
         }
