@@ -3,7 +3,7 @@
 //! The C function's name follows from Scheme's: `sch_` and the name with `->` as `_to_`, `?` as `_p`,
 //! `!` as `_x`, `%` left out, and so on. Arguments that are left out are passed as 0.
 //!
-//! Each row also says what the primitive does to objects ([`crate::effects`]): where its result comes from, and what it
+//! Each row also says what the primitive does to objects (`effects`): where its result comes from, and what it
 //! changes. Scopes are placed by that.
 
 use crate::effects::Gives::{

@@ -133,7 +133,12 @@ V sch_acos(V *sp, V a);
 V sch_atan(V *sp, V a, V b);
 V sch_sqrt(V *sp, V a);
 V sch_exact_integer_sqrt(V *sp, V a);
-V sch_expt(V *sp, V a, V b);
+V sch_expt_any(V *sp, V a, V b);
+/* Of powers most are of two. */
+static inline V sch_expt(V *sp, V a, V b) {
+    if (a == allod_small(2) && allod_is_small(b) && b < allod_small(60)) return allod_small((int64_t)1 << allod_small_value(b));
+    return sch_expt_any(sp, a, b);
+}
 V sch_exact(V *sp, V a);
 V sch_inexact(V *sp, V a);
 V sch_number_to_string(V *sp, V a, V radix);

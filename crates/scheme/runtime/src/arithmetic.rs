@@ -310,7 +310,7 @@ primitives! {
         }
     }
 
-    fn sch_expt(a, b) -> V {
+    fn sch_expt_any(a, b) -> V {
         if let Some(power) = small_power(a, b) {
             return Ok(power);
         }
