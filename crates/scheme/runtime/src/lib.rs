@@ -58,3 +58,7 @@ mod trace;
 mod value;
 mod vectors;
 mod word;
+
+/// Large numbers, ports and text that is being read lie in Allod's heap, as regions do.
+#[global_allocator]
+static HEAP: allod::Allod = allod::Allod;

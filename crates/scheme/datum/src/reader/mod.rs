@@ -74,12 +74,12 @@ impl Source for Text<'_> {
 ///
 /// # Errors
 /// When what stands there is no datum.
-pub fn read(source: &mut dyn Source) -> Result<Option<Datum>, Fault> {
+pub fn read<S: Source>(source: &mut S) -> Result<Option<Datum>, Fault> {
     Reader { source, labels: Vec::new() }.datum()
 }
 
-struct Reader<'s> {
-    source: &'s mut dyn Source,
+struct Reader<'s, S> {
+    source: &'s mut S,
     /// The labels so far.
     labels: Vec<u64>,
 }
@@ -94,7 +94,7 @@ enum Closed {
     Dot(Datum),
 }
 
-impl Reader<'_> {
+impl<S: Source> Reader<'_, S> {
     fn fail<T>(&self, at: Place, message: impl Into<String>) -> Result<T, Fault> {
         Err(Fault { message: message.into(), at, at_end: false })
     }

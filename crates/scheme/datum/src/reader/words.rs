@@ -1,10 +1,10 @@
 //! The parts of data that are read letter by letter: labels, bytes, characters, strings, symbols, numbers.
 
-use super::{Reader, is_delimiter};
+use super::{Reader, Source, is_delimiter};
 use crate::{Fault, Node, Place, named_char, number};
 use std::rc::Rc;
 
-impl Reader<'_> {
+impl<S: Source> Reader<'_, S> {
     pub(super) fn label(&mut self, at: Place) -> Result<Node, Fault> {
         let mut digits = String::new();
         while let Some(c) = self.source.peek().filter(char::is_ascii_digit) {
