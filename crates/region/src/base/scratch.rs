@@ -50,6 +50,17 @@ impl<T: Copy> Stack<T> {
         Ok(())
     }
 
+    /// Pushes `count` values; there must be [room](Stack::reserve) for them.
+    #[inline]
+    pub(crate) fn push_reserved(&mut self, count: usize, value: impl Fn(usize) -> T) {
+        assert!(self.room - self.len >= count, "not reserved");
+        for i in 0..count {
+            // SAFETY: there is room.
+            unsafe { self.start.add(self.len + i).write(value(i)) };
+        }
+        self.len += count;
+    }
+
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<T> {
         self.len = self.len.checked_sub(1)?;

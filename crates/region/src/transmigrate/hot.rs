@@ -190,10 +190,7 @@ impl Hot {
             }
             let copied = lane(p, q, few, any);
             if LOGS && any {
-                for i in 0..PAIRS * copied {
-                    // There is room for it.
-                    let _ = mover.log.pair(p.add(2 * i), *q.add(2 * i));
-                }
+                mover.log.cars(p, q, PAIRS * copied);
             } else if LOGS {
                 self.run_end = p.add(2 * PAIRS * copied);
             }
@@ -258,7 +255,7 @@ impl Hot {
             copy_one(p, q);
             *slot = to_pair(q);
             self.cursor = q.add(2);
-            if is_immediate(first) && !pair_of(*q.add(1)).is_null() {
+            if is_immediate(first) && !pair_of(*p.add(1)).is_null() {
                 self.put(mover);
                 mover.follow(p, q);
                 *self = Hot { last: self.last, same: self.same, ..Hot::of(mover) };

@@ -56,7 +56,8 @@ impl Mover<'_> {
             let mut room =
                 ((*self.dest).limit as usize - (*self.dest).cursor as usize) / PAIR_BYTES;
             loop {
-                let next = pair_of(*q.add(1));
+                // The original's cdr is as it was, and is read sooner than what was just written.
+                let next = pair_of(*p.add(1));
                 if !is_immediate(*q) || next.is_null() || room == 0 {
                     break;
                 }

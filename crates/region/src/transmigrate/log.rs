@@ -12,6 +12,8 @@ use core::ptr;
 const RUN: u64 = 1;
 /// A pair followed by its first value.
 const PAIR: u64 = 2;
+/// A word followed by the end of pairs that lie side by side, and by the first value of each.
+const CARS: u64 = 3;
 
 /// Words that are noted without taking memory from the heap.
 const FEW: usize = 16;
@@ -102,9 +104,35 @@ impl Log {
         self.push_two(p as u64 | PAIR, car)
     }
 
-    /// Room for so many pairs, so that [`pair`](Log::pair) cannot fail for them.
+    /// Room for so many pairs, so that [`cars`](Log::cars) cannot fail for them.
     pub(super) fn reserve(&mut self, pairs: usize) -> Result<(), Full> {
-        self.words.reserve(2 * pairs)
+        self.words.reserve(2 + pairs)
+    }
+
+    /// Notes pairs that lie side by side from `p` on, for which there is room, and their first values, which are still
+    /// those of the copies from `q` on.
+    ///
+    /// # Safety
+    /// So many copies lie at `q`.
+    #[inline]
+    pub(super) unsafe fn cars(&mut self, p: *mut u64, q: *const u64, pairs: usize) {
+        if pairs == 0 {
+            return;
+        }
+        let end = p.wrapping_byte_add(PAIR_BYTES * pairs) as u64;
+        let word = |i| match i {
+            0 => p as u64 | CARS,
+            1 => end,
+            // SAFETY: the caller's contract.
+            _ => unsafe { *q.add(2 * (i - 2)) },
+        };
+        if self.few_len == FEW {
+            return self.words.push_reserved(2 + pairs, word);
+        }
+        for i in 0..2 + pairs {
+            // There is room for it.
+            let _ = self.push(word(i));
+        }
     }
 
     /// Puts the first words back. What was noted need not have been overwritten.
@@ -118,9 +146,28 @@ impl Log {
                 match word & 7 {
                     RUN => restore_run(p, words.next().map_or(p, |end| *end as *mut u64)),
                     PAIR => *p = words.next().map_or(*p, |car| *car),
+                    CARS => {
+                        let end = words.next().map_or(p, |end| *end as *mut u64);
+                        restore_cars(p, end, &mut words);
+                    }
                     _ => restore_one(p),
                 }
             }
+        }
+    }
+}
+
+/// Puts back noted first values of pairs that lie side by side.
+unsafe fn restore_cars<'c>(
+    mut p: *mut u64,
+    end: *mut u64,
+    cars: &mut impl Iterator<Item = &'c u64>,
+) {
+    // SAFETY: as for `restore_run`.
+    unsafe {
+        while p < end {
+            *p = cars.next().map_or(*p, |car| *car);
+            p = p.byte_add(PAIR_BYTES);
         }
     }
 }
